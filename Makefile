@@ -1,0 +1,21 @@
+.PHONY: help demo test bench lint docs
+.DEFAULT_GOAL := help
+
+help:            ## List what can be made
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo:            ## Build, then train and use a classifier of 2,000 classes on built-in data
+	cargo run --release --quiet --bin memoir -- demo
+
+test:            ## Run all tests
+	cargo test --workspace
+
+bench:           ## Measure speed and quality (minutes)
+	cargo bench --workspace
+
+lint:            ## Check formatting and lints
+	cargo fmt --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+docs:            ## Build the library's documentation
+	cargo doc --workspace --no-deps

@@ -1,0 +1,87 @@
+//! What training leaves behind: a scorer, the classes, and how raw rows become the scorer's rows.
+//! Prediction is exact: nothing here knows oracles or trainers.
+
+mod tensors;
+
+use std::collections::BTreeMap;
+
+use crate::data::ClassNames;
+use crate::params::Value;
+use crate::sparse::{RowView, Scored};
+use crate::text::Preprocessing;
+
+pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
+
+/// A trained classifier: raw row or text in, best classes out.
+pub struct Model {
+    /// What the classes are called.
+    pub classes: ClassNames,
+    /// How raw input becomes the scorer's rows.
+    pub preprocessing: Preprocessing,
+    /// Scores classes for a row.
+    pub scorer: Box<dyn Scorer>,
+    /// Where the model comes from.
+    pub origin: Origin,
+}
+
+/// How a model was made; shown by `inspect`.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Origin {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Parameters it ran with, automatic choices resolved where the algorithm reports them.
+    pub params: BTreeMap<String, Value>,
+    /// Seed of its random choices.
+    pub seed: u64,
+    /// Number of training rows.
+    pub rows: u64,
+    /// Training rows of each class.
+    #[serde(skip)]
+    pub class_counts: Vec<u32>,
+}
+
+/// Reusable memory of one predicting thread. Each scorer keeps what it needs in here, so that a row costs no
+/// allocation after the first.
+#[derive(Default)]
+pub struct Scratch(Option<Box<dyn std::any::Any + Send>>);
+
+impl Scratch {
+    /// The scratch of type `T`, made by default when there is none yet (or one of another scorer).
+    pub fn get<T: Default + Send + 'static>(&mut self) -> &mut T {
+        if !self.0.as_ref().is_some_and(|held| held.is::<T>()) {
+            self.0 = Some(Box::new(T::default()));
+        }
+        match self.0.as_mut().and_then(|held| held.downcast_mut()) {
+            Some(scratch) => scratch,
+            None => unreachable!("just made"),
+        }
+    }
+}
+
+/// Scores classes for a weighted row. What an algorithm's [`crate::train::Trainer`] makes and a model file holds.
+pub trait Scorer: Send + Sync {
+    /// Name of the kind of scorer, as in the model file (`linear`).
+    fn kind(&self) -> &'static str;
+
+    /// Number of classes it knows.
+    fn classes(&self) -> usize;
+
+    /// Number of features it knows; entries of a row beyond them are ignored.
+    fn features(&self) -> usize;
+
+    /// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first).
+    fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>);
+
+    /// The arrays that a model file must hold to make this scorer again, by name.
+    fn tensors(&self) -> Vec<(String, Tensor<'_>)>;
+
+    /// Contribution of each feature of `row` to the score of `class`, where scores are sums over features.
+    fn contributions(&self, _row: RowView<'_>, _class: u32) -> Option<Vec<(u32, f32)>> {
+        None
+    }
+
+    /// The features with a weight for `class`, where the scorer has such.
+    fn class_weights(&self, _class: u32) -> Option<Vec<(u32, f32)>> {
+        None
+    }
+}

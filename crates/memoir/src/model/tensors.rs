@@ -1,0 +1,64 @@
+//! Named arrays: how scorers hand their content to a model file and get it back.
+
+use crate::Result;
+use crate::model::Scorer;
+use crate::sparse::Storage;
+
+/// An array to be written.
+#[derive(Debug, Clone, Copy)]
+pub enum Tensor<'a> {
+    /// Bytes (text, packed integers).
+    U8(&'a [u8]),
+    /// 16-bit unsigned numbers.
+    U16(&'a [u16]),
+    /// 32-bit unsigned numbers.
+    U32(&'a [u32]),
+    /// 64-bit unsigned numbers.
+    U64(&'a [u64]),
+    /// 8-bit signed numbers.
+    I8(&'a [i8]),
+    /// 16-bit signed numbers.
+    I16(&'a [i16]),
+    /// Half-precision numbers.
+    F16(&'a [half::f16]),
+    /// Single-precision numbers.
+    F32(&'a [f32]),
+}
+
+/// Where a scorer finds its arrays when a model is opened. Every array is a view into the mapped file.
+pub trait TensorSource {
+    /// Number of classes and of features that the model declares.
+    fn shape(&self) -> (usize, usize);
+    /// Whether there is an array called `name`, and the name of its element type (`F32`).
+    fn element(&self, name: &str) -> Option<&'static str>;
+    /// The array called `name`; an error naming it when it is absent or of another type.
+    fn u8(&self, name: &str) -> Result<Storage<u8>>;
+    /// See [`TensorSource::u8`].
+    fn u16(&self, name: &str) -> Result<Storage<u16>>;
+    /// See [`TensorSource::u8`].
+    fn u32(&self, name: &str) -> Result<Storage<u32>>;
+    /// See [`TensorSource::u8`].
+    fn u64(&self, name: &str) -> Result<Storage<u64>>;
+    /// See [`TensorSource::u8`].
+    fn i8(&self, name: &str) -> Result<Storage<i8>>;
+    /// See [`TensorSource::u8`].
+    fn i16(&self, name: &str) -> Result<Storage<i16>>;
+    /// See [`TensorSource::u8`].
+    fn f16(&self, name: &str) -> Result<Storage<half::f16>>;
+    /// See [`TensorSource::u8`].
+    fn f32(&self, name: &str) -> Result<Storage<f32>>;
+    /// An error about this file: something in it is not as the scorer needs it.
+    fn invalid(&self, message: String) -> crate::Error;
+}
+
+/// Makes a scorer from a model file's arrays, checking everything that could later fail.
+pub type LoadScorer = fn(&dyn TensorSource) -> Result<Box<dyn Scorer>>;
+
+/// A kind of scorer that model files may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct ScorerKind {
+    /// Name as in [`Scorer::kind`].
+    pub kind: &'static str,
+    /// Makes it.
+    pub load: LoadScorer,
+}

@@ -1,0 +1,9 @@
+//! Sparse rows and the arithmetic on them.
+
+mod rows;
+mod storage;
+mod top_k;
+
+pub use rows::{RowView, Rows};
+pub use storage::Storage;
+pub use top_k::{Scored, TopK};

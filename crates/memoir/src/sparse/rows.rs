@@ -1,0 +1,246 @@
+//! Compressed sparse rows: the one form in which data reaches training and prediction.
+
+/// One sparse row: strictly increasing column numbers and their values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowView<'a> {
+    /// Strictly increasing column numbers.
+    pub indices: &'a [u32],
+    /// The value at each of them.
+    pub values: &'a [f32],
+}
+
+impl<'a> RowView<'a> {
+    /// Column numbers with their values.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = (u32, f32)> + 'a {
+        self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// How many entries are stored.
+    pub fn len(self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether no entry is stored.
+    pub fn is_empty(self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// Sum of squares.
+    pub fn squared_norm(self) -> f32 {
+        self.values.iter().map(|v| v * v).sum()
+    }
+}
+
+/// A growing list of sparse rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    width: usize,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+            width: 0,
+        }
+    }
+}
+
+impl Rows {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes over the three arrays of a compressed-row matrix.
+    ///
+    /// # Panics
+    /// If the arrays do not describe rows of strictly increasing indices: a mistake in the program, not in data.
+    pub fn from_parts(offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32>, width: usize) -> Self {
+        assert!(offsets.first() == Some(&0) && offsets.last() == Some(&indices.len()));
+        assert!(indices.len() == values.len() && offsets.is_sorted());
+        let rows = Self {
+            offsets,
+            indices,
+            values,
+            width,
+        };
+        assert!(rows.iter().all(|row| row.indices.is_sorted_by(|a, b| a < b)));
+        assert!(rows.indices.iter().all(|&index| (index as usize) < width));
+        rows
+    }
+
+    /// Appends a row whose column numbers are strictly increasing.
+    pub fn push(&mut self, row: RowView<'_>) {
+        debug_assert!(row.indices.is_sorted_by(|a, b| a < b), "indices must increase");
+        self.indices.extend_from_slice(row.indices);
+        self.values.extend_from_slice(row.values);
+        self.offsets.push(self.indices.len());
+        if let Some(&last) = row.indices.last() {
+            self.width = self.width.max(last as usize + 1);
+        }
+    }
+
+    /// Appends a row given in any order; values of a repeated column are added up. `entries` is left empty.
+    pub fn push_unsorted(&mut self, entries: &mut Vec<(u32, f32)>) {
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            // Stable, so that repeated columns are added in the order they came: the same sum every time.
+            entries.sort_by_key(|entry| entry.0);
+        }
+        let start = self.indices.len();
+        for (index, value) in entries.drain(..) {
+            if self.indices.len() > start && self.indices.last() == Some(&index) {
+                if let Some(last) = self.values.last_mut() {
+                    *last += value;
+                }
+            } else {
+                self.indices.push(index);
+                self.values.push(value);
+            }
+        }
+        if self.indices.len() > start {
+            self.width = self.width.max(self.indices[self.indices.len() - 1] as usize + 1);
+        }
+        self.offsets.push(self.indices.len());
+    }
+
+    /// Appends all rows of `other`.
+    pub fn append(&mut self, other: &Rows) {
+        let shift = self.indices.len();
+        self.indices.extend_from_slice(&other.indices);
+        self.values.extend_from_slice(&other.values);
+        self.offsets
+            .extend(other.offsets[1..].iter().map(|offset| offset + shift));
+        self.width = self.width.max(other.width);
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of columns: one more than the largest column number seen, or what [`Rows::set_width`] said.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Declares the number of columns.
+    ///
+    /// # Panics
+    /// If a stored entry lies beyond it.
+    pub fn set_width(&mut self, width: usize) {
+        assert!(width >= self.indices.iter().max().map_or(0, |&index| index as usize + 1));
+        self.width = width;
+    }
+
+    /// Number of stored entries.
+    pub fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Row number `index`.
+    pub fn row(&self, index: usize) -> RowView<'_> {
+        let range = self.offsets[index]..self.offsets[index + 1];
+        RowView {
+            indices: &self.indices[range.clone()],
+            values: &self.values[range],
+        }
+    }
+
+    /// The column numbers of row `index`, and its values to change in place.
+    pub fn row_mut(&mut self, index: usize) -> (&[u32], &mut [f32]) {
+        let range = self.offsets[index]..self.offsets[index + 1];
+        (&self.indices[range.clone()], &mut self.values[range])
+    }
+
+    /// All rows in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
+        (0..self.len()).map(|index| self.row(index))
+    }
+
+    /// Start of each row in the entry arrays, and one past the end.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Column numbers of all rows, one after the other.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Values of all rows, one after the other.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Forgets all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.indices.clear();
+        self.values.clear();
+        self.width = 0;
+    }
+
+    /// Gives spare capacity back.
+    pub fn shrink_to_fit(&mut self) {
+        self.offsets.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsorted_entries_are_sorted_and_repeats_added() {
+        let mut rows = Rows::new();
+        rows.push_unsorted(&mut vec![(5, 1.0), (2, 3.0), (5, 0.5)]);
+        rows.push_unsorted(&mut vec![(5, 7.0)]);
+        rows.push_unsorted(&mut vec![]);
+        assert_eq!(
+            rows.row(0),
+            RowView {
+                indices: &[2, 5],
+                values: &[3.0, 1.5]
+            }
+        );
+        assert_eq!(
+            rows.row(1),
+            RowView {
+                indices: &[5],
+                values: &[7.0]
+            }
+        );
+        assert!(rows.row(2).is_empty());
+        assert_eq!((rows.len(), rows.width(), rows.entries()), (3, 6, 3));
+    }
+
+    #[test]
+    fn append_shifts_offsets() {
+        let mut a = Rows::new();
+        a.push(RowView {
+            indices: &[1],
+            values: &[1.0],
+        });
+        let mut b = Rows::new();
+        b.push(RowView {
+            indices: &[0, 9],
+            values: &[2.0, 3.0],
+        });
+        a.append(&b);
+        assert_eq!(a.row(1), b.row(0));
+        assert_eq!(a.width(), 10);
+    }
+}

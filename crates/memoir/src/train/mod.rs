@@ -1,0 +1,23 @@
+//! Training algorithms: one file each, all behind [`Trainer`].
+
+use crate::data::Dataset;
+use crate::model::Scorer;
+use crate::{Result, Session};
+
+/// A training algorithm with its parameters: weighted rows in, a scorer out.
+pub trait Trainer: Send + Sync {
+    /// Learns from `data`; `valid`, if given, has the same classes and features and is used only to choose when to stop.
+    ///
+    /// The result depends on data, parameters and seed alone, never on the number of threads.
+    fn train(
+        &self,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>>;
+
+    /// Whether rows should carry a constant feature of value 1 behind the others.
+    fn wants_constant(&self) -> bool {
+        false
+    }
+}

@@ -1,5 +1,6 @@
 //! Sparse rows and the arithmetic on them.
 
+pub mod fixed;
 mod rows;
 mod storage;
 mod top_k;

@@ -1,0 +1,210 @@
+//! The three inner loops: add dense rows, find block maxima, sweep for what beats a threshold.
+//! Each exists twice, with AVX2 and in plain Rust; both give the same integers.
+
+use super::LANES;
+use super::select::Best;
+
+/// Which instructions the machine has; asked once, not per call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machine {
+    avx2: bool,
+}
+
+impl Machine {
+    pub(super) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let avx2 = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx2 = false;
+        Self { avx2 }
+    }
+
+    #[cfg(test)]
+    pub(super) fn plain() -> Self {
+        Self { avx2: false }
+    }
+
+    /// Adds four dense features to a strip: `sums[c] += Σ values[i] * weights[i][c]`.
+    ///
+    /// The strip's length is a multiple of sixteen and no slice of `weights` is shorter.
+    pub(super) fn add_four(self, sums: &mut [i32], weights: [&[i16]; 4], values: [i16; 4]) {
+        assert!(sums.len().is_multiple_of(16) && weights.iter().all(|row| row.len() >= sums.len()));
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected, and the lengths were just checked.
+            unsafe {
+                avx2::add_four(sums, weights, values);
+            }
+            return;
+        }
+        let [a, b, c, d] = weights;
+        for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            let products = [(a, 0), (b, 1), (c, 2), (d, 3)]
+                .map(|(w, i): (i16, usize)| i32::from(w) * i32::from(values[i]));
+            *sum = products.into_iter().fold(*sum, i32::wrapping_add);
+        }
+    }
+
+    /// Writes the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
+    pub(super) fn block_maxima(self, sums: &[i32], maxima: &mut Vec<i32>) {
+        maxima.clear();
+        for block in sums.chunks_exact(LANES) {
+            #[cfg(target_arch = "x86_64")]
+            if self.avx2 {
+                #[allow(unsafe_code)]
+                // SAFETY: AVX2 was detected, and the block has LANES elements.
+                maxima.push(unsafe { avx2::maximum(block) });
+                continue;
+            }
+            maxima.push(block.iter().copied().max().unwrap_or(i32::MIN));
+        }
+    }
+
+    /// Offers every sum above the threshold of `best` as the class of its position, and clears all sums.
+    pub(super) fn sweep(self, sums: &mut [i32], best: &mut Best) {
+        let whole = sums.len() / 16 * 16;
+        let (blocks, rest) = sums.split_at_mut(whole);
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            for (number, block) in blocks.chunks_exact_mut(16).enumerate() {
+                #[allow(unsafe_code)]
+                // SAFETY: AVX2 was detected, and the block has sixteen elements.
+                let mut above = unsafe { avx2::above(block, best.threshold()) };
+                while above != 0 {
+                    let lane = above.trailing_zeros() as usize;
+                    above &= above - 1;
+                    best.offer(block[lane], (number * 16 + lane) as u32);
+                }
+            }
+            blocks.fill(0);
+            offer_and_clear(rest, whole, best);
+            return;
+        }
+        offer_and_clear(blocks, 0, best);
+        offer_and_clear(rest, whole, best);
+    }
+}
+
+fn offer_and_clear(sums: &mut [i32], first_class: usize, best: &mut Best) {
+    for (class, sum) in (first_class as u32..).zip(sums) {
+        best.offer(*sum, class);
+        *sum = 0;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m256i, _mm_cvtsi128_si32, _mm_max_epi32, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_ps,
+        _mm256_castsi256_si128, _mm256_cmpgt_epi32, _mm256_extracti128_si256, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_max_epi32, _mm256_movemask_ps, _mm256_permute2x128_si256,
+        _mm256_set1_epi32, _mm256_storeu_si256, _mm256_unpackhi_epi16, _mm256_unpacklo_epi16,
+    };
+
+    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no slice of `weights` is shorter.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn add_four(sums: &mut [i32], weights: [&[i16]; 4], values: [i16; 4]) {
+        let pair = |low: i16, high: i16| {
+            _mm256_set1_epi32((u32::from(low as u16) | u32::from(high as u16) << 16) as i32)
+        };
+        let first = pair(values[0], values[1]);
+        let second = pair(values[2], values[3]);
+        for start in (0..sums.len()).step_by(16) {
+            // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
+            unsafe {
+                let load = |row: &[i16]| _mm256_loadu_si256(row.as_ptr().add(start).cast::<__m256i>());
+                let [a, b, c, d] = weights.map(load);
+                let low = _mm256_add_epi32(
+                    _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), first),
+                    _mm256_madd_epi16(_mm256_unpacklo_epi16(c, d), second),
+                );
+                let high = _mm256_add_epi32(
+                    _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), first),
+                    _mm256_madd_epi16(_mm256_unpackhi_epi16(c, d), second),
+                );
+                // Unpacking works within 128-bit halves: put the halves of the same classes together again.
+                let (left, right) = (
+                    _mm256_permute2x128_si256(low, high, 0x20),
+                    _mm256_permute2x128_si256(low, high, 0x31),
+                );
+                let target = sums.as_mut_ptr().add(start);
+                for (target, addend) in [(target, left), (target.add(8), right)] {
+                    let target = target.cast::<__m256i>();
+                    _mm256_storeu_si256(target, _mm256_add_epi32(_mm256_loadu_si256(target), addend));
+                }
+            }
+        }
+    }
+
+    /// SAFETY: needs AVX2; `block` has at least 64 elements.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn maximum(block: &[i32]) -> i32 {
+        // SAFETY: eight loads of eight elements stay within the 64.
+        let load =
+            |part: usize| unsafe { _mm256_loadu_si256(block.as_ptr().add(8 * part).cast::<__m256i>()) };
+        let mut wide = load(0);
+        for part in 1..8 {
+            wide = _mm256_max_epi32(wide, load(part));
+        }
+        let half = _mm_max_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+        let half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0b01_00_11_10));
+        _mm_cvtsi128_si32(_mm_max_epi32(half, _mm_shuffle_epi32(half, 0b10_11_00_01)))
+    }
+
+    /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2; `block` has at least 16 elements.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn above(block: &[i32], threshold: i32) -> u32 {
+        let threshold = _mm256_set1_epi32(threshold);
+        // SAFETY: two loads of eight elements stay within the 16.
+        let (low, high) = unsafe {
+            let start = block.as_ptr().cast::<__m256i>();
+            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
+        };
+        let mask =
+            |lanes| _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(lanes, threshold))) as u32;
+        mask(low) | mask(high) << 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn both_paths_agree(
+            start in proptest::collection::vec(-1000i32..1000, 192),
+            weights in proptest::collection::vec(any::<i16>(), 4 * 192),
+            values in any::<[i16; 4]>(),
+            floor in -2_000_000i32..2_000_000,
+        ) {
+            let rows = [&weights[..192], &weights[192..384], &weights[384..576], &weights[576..]];
+            let values = values.map(|v| v / 4);
+            let mut results = vec![];
+            for machine in [Machine::detect(), Machine::plain()] {
+                let mut sums = start.clone();
+                machine.add_four(&mut sums, rows, values);
+                let mut maxima = vec![];
+                machine.block_maxima(&sums, &mut maxima);
+                let after_add = sums.clone();
+                let mut best = Best::default();
+                best.start(5, floor);
+                machine.sweep(&mut sums[..190], &mut best);
+                prop_assert!(sums[..190].iter().all(|&s| s == 0));
+                let mut out = vec![];
+                best.finish(&mut out);
+                results.push((after_add, maxima, out));
+            }
+            prop_assert_eq!(&results[0], &results[1]);
+            for (class, &sum) in results[0].0.iter().enumerate() {
+                let expected = (0..4).fold(start[class], |s, i| {
+                    s.wrapping_add(i32::from(rows[i][class]) * i32::from(values[i]))
+                });
+                prop_assert_eq!(sum, expected);
+            }
+        }
+    }
+}

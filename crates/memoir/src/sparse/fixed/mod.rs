@@ -1,0 +1,25 @@
+//! Fixed-point weights by feature, and the exact search for the best classes over them.
+//!
+//! Weights are 16-bit integers in units of 1/1024, row values 16-bit integers with a scale per row, scores 32-bit sums of
+//! their products. Integer sums do not depend on the order of addition, so every code path and every number of
+//! threads gives the same scores, and a weight takes four bytes with its class. Features that touch many classes are
+//! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings.
+
+mod kernel;
+mod posting;
+mod quantize;
+mod search;
+mod select;
+
+pub use posting::{Narrow, Posting, Wide};
+pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_weight};
+pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
+pub use select::FixedScore;
+
+/// Dense rows are padded to a multiple of this many classes.
+pub const LANES: usize = 64;
+
+/// `classes` rounded up to whole lanes.
+pub fn padded(classes: usize) -> usize {
+    classes.div_ceil(LANES) * LANES
+}

@@ -1,0 +1,284 @@
+//! The exact scan: scores of all classes for a row, and the best of them.
+
+use super::kernel::Machine;
+use super::select::{Best, FixedScore};
+use super::{LANES, Posting, QuantizedRow, padded};
+
+/// The weights of one feature.
+#[derive(Debug, Clone, Copy)]
+pub enum FeatureRow<'a, P> {
+    /// A list of classes with their weights, in any order, each class at most once.
+    Sparse(&'a [P]),
+    /// A weight for each class, padded with zeros to whole lanes.
+    Dense(&'a [i16]),
+}
+
+/// Weights by feature: what the search reads, in training memory or in a mapped file.
+pub trait FeatureRows: Sync {
+    /// How sparse rows are stored.
+    type Posting: Posting;
+    /// Number of classes.
+    fn classes(&self) -> usize;
+    /// The weights of a feature; nothing for one that is not known.
+    fn feature(&self, feature: u32) -> FeatureRow<'_, Self::Posting>;
+}
+
+/// Reusable memory of one searching thread.
+#[derive(Debug)]
+pub struct SearchScratch {
+    machine: Machine,
+    /// One sum per class, all zero between searches.
+    sums: Vec<i32>,
+    dense: Vec<(u32, i16)>,
+    zeros: Vec<i16>,
+    maxima: Vec<i32>,
+    best: Best,
+}
+
+impl Default for SearchScratch {
+    fn default() -> Self {
+        Self {
+            machine: Machine::detect(),
+            sums: Vec::new(),
+            dense: Vec::new(),
+            zeros: Vec::new(),
+            maxima: Vec::new(),
+            best: Best::default(),
+        }
+    }
+}
+
+/// Dense rows are added a strip of classes at a time, so that the strip's sums stay in the first-level cache.
+const STRIP: usize = 2048;
+
+/// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first), and the scores of the
+/// classes in `wanted`, in their order, to `wanted_scores`.
+pub fn search<W: FeatureRows>(
+    weights: &W,
+    row: QuantizedRow<'_>,
+    k: usize,
+    scratch: &mut SearchScratch,
+    out: &mut Vec<FixedScore>,
+    wanted: &[u32],
+    wanted_scores: &mut Vec<i32>,
+) {
+    let classes = weights.classes();
+    if scratch.sums.len() != padded(classes) {
+        scratch.sums = vec![0; padded(classes)];
+        scratch.zeros = vec![0; padded(classes)];
+    }
+    add_features(weights, row, scratch);
+    wanted_scores.clear();
+    wanted_scores.extend(
+        wanted
+            .iter()
+            .map(|&class| scratch.sums.get(class as usize).copied().unwrap_or(0)),
+    );
+    select(
+        &mut scratch.sums,
+        classes,
+        k,
+        scratch.machine,
+        &mut scratch.maxima,
+        &mut scratch.best,
+    );
+    scratch.best.finish(out);
+}
+
+fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
+    let sums = &mut scratch.sums[..];
+    scratch.dense.clear();
+    for (&feature, &value) in row.indices.iter().zip(row.values) {
+        match weights.feature(feature) {
+            FeatureRow::Dense(_) => scratch.dense.push((feature, value)),
+            FeatureRow::Sparse(postings) => {
+                let value = i32::from(value);
+                for posting in postings {
+                    // A damaged model file may name a class that does not exist; it must do no harm.
+                    if let Some(sum) = sums.get_mut(posting.class() as usize) {
+                        *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
+                    }
+                }
+            }
+        }
+    }
+    for start in (0..sums.len()).step_by(STRIP) {
+        let end = (start + STRIP).min(sums.len());
+        for four in scratch.dense.chunks(4) {
+            let mut rows = [&scratch.zeros[start..end]; 4];
+            let mut values = [0i16; 4];
+            for (slot, &(feature, value)) in four.iter().enumerate() {
+                if let FeatureRow::Dense(dense) = weights.feature(feature) {
+                    rows[slot] = &dense[start..end];
+                    values[slot] = value;
+                }
+            }
+            scratch.machine.add_four(&mut sums[start..end], rows, values);
+        }
+    }
+}
+
+/// Offers the best sums of the first `classes` and clears all sums.
+fn select(
+    sums: &mut [i32],
+    classes: usize,
+    k: usize,
+    machine: Machine,
+    maxima: &mut Vec<i32>,
+    best: &mut Best,
+) {
+    let whole = classes / LANES * LANES;
+    let mut floor = i32::MIN;
+    // The k-th largest block maximum is a lower bound of the k-th best sum: most sums never become candidates.
+    if k > 0 && whole / LANES >= 2 * k {
+        machine.block_maxima(&sums[..whole], maxima);
+        let place = maxima.len() - k;
+        let (_, &mut bound, _) = maxima.select_nth_unstable(place);
+        floor = bound.saturating_sub(1);
+    }
+    best.start(k, floor);
+    machine.sweep(&mut sums[..classes], best);
+    // Sums beyond the last class can only come from a damaged file; the next search must not see them.
+    sums[classes..].fill(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Narrow, Wide, quantize_row};
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Store<P> {
+        classes: usize,
+        sparse: Vec<Vec<P>>,
+        dense: Vec<Option<Vec<i16>>>,
+    }
+
+    impl<P: Posting> FeatureRows for Store<P> {
+        type Posting = P;
+        fn classes(&self) -> usize {
+            self.classes
+        }
+        fn feature(&self, feature: u32) -> FeatureRow<'_, P> {
+            match self.dense.get(feature as usize) {
+                Some(Some(dense)) => FeatureRow::Dense(dense),
+                Some(None) => FeatureRow::Sparse(&self.sparse[feature as usize]),
+                None => FeatureRow::Sparse(&[]),
+            }
+        }
+    }
+
+    fn store<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool]) -> Store<P> {
+        let sparse = weights
+            .iter()
+            .map(|row| {
+                let stored = row.iter().enumerate().filter(|(_, w)| **w != 0);
+                stored
+                    .map(|(class, &weight)| P::new(class as u32, weight))
+                    .collect()
+            })
+            .collect();
+        let dense = weights.iter().zip(dense).map(|(row, &dense)| {
+            dense.then(|| {
+                let mut row = row.clone();
+                row.resize(padded(classes), 0);
+                row
+            })
+        });
+        Store {
+            classes,
+            sparse,
+            dense: dense.collect(),
+        }
+    }
+
+    fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], values: &[f32], k: usize) {
+        let store = store::<P>(classes, weights, dense);
+        let indices: Vec<u32> = (0..values.len() as u32).collect();
+        let mut quantized = vec![];
+        let scale = quantize_row(values, &mut quantized);
+        let row = QuantizedRow {
+            indices: &indices,
+            values: &quantized,
+            scale,
+        };
+        let mut scratch = SearchScratch::default();
+        let (mut out, mut wanted) = (vec![], vec![]);
+        let mut expected: Vec<FixedScore> = (0..classes)
+            .map(|class| {
+                let score = quantized.iter().enumerate().map(|(feature, &value)| {
+                    weights
+                        .get(feature)
+                        .map_or(0, |row| i32::from(row[class]) * i32::from(value))
+                });
+                FixedScore {
+                    class: class as u32,
+                    score: score.sum(),
+                }
+            })
+            .collect();
+        let scores: Vec<i32> = expected.iter().map(|s| s.score).collect();
+        expected.sort_by_key(|s| (std::cmp::Reverse(s.score), s.class));
+        expected.truncate(k);
+        // Twice: the scratch must come back clean.
+        for _ in 0..2 {
+            search(
+                &store,
+                row,
+                k,
+                &mut scratch,
+                &mut out,
+                &[0, classes as u32 - 1],
+                &mut wanted,
+            );
+            assert_eq!(out, expected);
+            assert_eq!(wanted, [scores[0], scores[classes - 1]]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn same_as_brute_force(
+            classes in 1usize..300,
+            features in 1usize..8,
+            k in 0usize..12,
+            seed in any::<u64>(),
+            values in proptest::collection::vec(-2f32..2.0, 1..10),
+        ) {
+            let mut state = seed | 1;
+            let mut next = move || { state ^= state << 13; state ^= state >> 7; state ^= state << 17; state };
+            let weights: Vec<Vec<i16>> = (0..features)
+                .map(|_| (0..classes).map(|_| if next() % 3 == 0 { (next() % 9) as i16 - 4 } else { 0 }).collect())
+                .collect();
+            let dense: Vec<bool> = (0..features).map(|_| next() % 2 == 0).collect();
+            check::<Narrow>(classes, &weights, &dense, &values, k);
+            check::<Wide>(classes, &weights, &dense, &values, k);
+        }
+    }
+
+    #[test]
+    fn classes_that_do_not_exist_are_ignored() {
+        let store = Store {
+            classes: 3,
+            sparse: vec![vec![Narrow::new(60_000, 9), Narrow::new(40, 9)]],
+            dense: vec![None],
+        };
+        let row = QuantizedRow {
+            indices: &[0],
+            values: &[5],
+            scale: 1.0,
+        };
+        let mut scratch = SearchScratch::default();
+        let (mut out, mut wanted) = (vec![], vec![]);
+        for _ in 0..2 {
+            search(&store, row, 2, &mut scratch, &mut out, &[], &mut wanted);
+            assert_eq!(
+                out,
+                [
+                    FixedScore { class: 0, score: 0 },
+                    FixedScore { class: 1, score: 0 }
+                ]
+            );
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Compressed sparse rows: the one form in which data reaches training and prediction.
 
+use rayon::prelude::*;
+
 /// One sparse row: strictly increasing column numbers and their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowView<'a> {
@@ -163,6 +165,64 @@ impl Rows {
         (&self.indices[range.clone()], &mut self.values[range])
     }
 
+    /// Hands the column numbers and values of every row to `change`, in parallel on the current thread pool.
+    pub fn par_for_each_mut(&mut self, change: impl Fn(&[u32], &mut [f32]) + Sync) {
+        // Large enough that splitting costs nothing, small enough that long rows do not hold a thread up.
+        const ROWS_PER_TASK: usize = 512;
+        let mut tasks = Vec::with_capacity(self.len().div_ceil(ROWS_PER_TASK));
+        let mut rest: &mut [f32] = &mut self.values;
+        for first in (0..self.offsets.len() - 1).step_by(ROWS_PER_TASK) {
+            let last = (first + ROWS_PER_TASK).min(self.offsets.len() - 1);
+            let offsets = &self.offsets[first..=last];
+            let (values, others) =
+                std::mem::take(&mut rest).split_at_mut(offsets[offsets.len() - 1] - offsets[0]);
+            rest = others;
+            tasks.push((offsets, values));
+        }
+        let indices = &self.indices;
+        tasks.into_par_iter().for_each(|(offsets, mut values)| {
+            for ends in offsets.windows(2) {
+                let (row, others) = values.split_at_mut(ends[1] - ends[0]);
+                values = others;
+                change(&indices[ends[0]..ends[1]], row);
+            }
+        });
+    }
+
+    /// Appends an entry to the last row; its column must lie behind those there.
+    pub fn extend_last(&mut self, index: u32, value: f32) {
+        debug_assert!(self.len() > 0 && self.row(self.len() - 1).indices.last() < Some(&index));
+        self.indices.push(index);
+        self.values.push(value);
+        self.width = self.width.max(index as usize + 1);
+        if let Some(end) = self.offsets.last_mut() {
+            *end = self.indices.len();
+        }
+    }
+
+    /// Appends the same entry to every row; its column must lie behind all there.
+    pub fn extend_all(&mut self, index: u32, value: f32) {
+        debug_assert!(
+            self.indices.iter().all(|&other| other < index),
+            "columns must increase"
+        );
+        let rows = self.len();
+        self.indices.reserve_exact(rows);
+        self.values.reserve_exact(rows);
+        self.indices.resize(self.indices.len() + rows, index);
+        self.values.resize(self.values.len() + rows, value);
+        // From the back, each row moves up by the number of new entries before it.
+        for row in (0..rows).rev() {
+            let (start, end) = (self.offsets[row], self.offsets[row + 1]);
+            self.indices.copy_within(start..end, start + row);
+            self.values.copy_within(start..end, start + row);
+            self.indices[end + row] = index;
+            self.values[end + row] = value;
+            self.offsets[row + 1] = end + row + 1;
+        }
+        self.width = self.width.max(index as usize + 1);
+    }
+
     /// All rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
         (0..self.len()).map(|index| self.row(index))
@@ -225,6 +285,42 @@ mod tests {
         );
         assert!(rows.row(2).is_empty());
         assert_eq!((rows.len(), rows.width(), rows.entries()), (3, 6, 3));
+    }
+
+    #[test]
+    fn entries_appended_to_every_row() {
+        let mut all = Rows::new();
+        let mut single = Rows::new();
+        for row in [vec![(1, 2.0), (4, 1.0)], vec![], vec![(0, 3.0)], vec![]] {
+            all.push_unsorted(&mut row.clone());
+            single.push_unsorted(&mut row.clone());
+            single.extend_last(9, 0.5);
+        }
+        all.extend_all(9, 0.5);
+        assert_eq!(all, single);
+        assert_eq!(all.row(0).indices, [1, 4, 9]);
+        assert_eq!(all.row(3).values, [0.5]);
+        assert_eq!(all.width(), 10);
+    }
+
+    #[test]
+    fn every_row_is_visited_once() {
+        let mut rows = Rows::new();
+        for row in 0..2000u32 {
+            rows.push_unsorted(&mut (0..row % 4).map(|i| (row + i, 1.0)).collect());
+        }
+        let entries = rows.entries();
+        rows.par_for_each_mut(|indices, values| {
+            for (value, &index) in values.iter_mut().zip(indices) {
+                *value += index as f32;
+            }
+        });
+        assert_eq!(rows.entries(), entries);
+        assert!(
+            rows.iter()
+                .flat_map(RowView::iter)
+                .all(|(index, value)| value == 1.0 + index as f32)
+        );
     }
 
     #[test]

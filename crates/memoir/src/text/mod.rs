@@ -1,24 +1,24 @@
 //! From raw text, or from vectors as the user has them, to the weighted rows that training and prediction see.
+//!
+//! ```text
+//! text ──► Analyzer (words, runs) ──► counts ──► Vocabulary keeps some ──► Weighting ──► row
+//! ```
+//!
+//! Training counts blocks of texts in parallel ([`CountedBlock`]), merges them in order ([`TextCounter`]) and learns a
+//! vocabulary and a weighting. A model holds these as [`Preprocessing`], which turns each later text into a row.
 
+mod analyzer;
+mod counting;
+mod normalize;
+mod params;
+mod preprocessing;
+mod stop_words;
+mod vocabulary;
 mod weighting;
 
+pub use analyzer::{Analyzer, AnalyzerScratch, Span};
+pub use counting::{CountedBlock, TextCounter};
+pub use params::{Language, TEXT_PARAMS, TextParams};
+pub use preprocessing::{Input, Preprocessing, TextPipeline, TextScratch};
+pub use vocabulary::Vocabulary;
 pub use weighting::{Weighting, WeightingScheme};
-
-/// How raw input becomes weighted rows. Fitted in training, saved in the model.
-#[derive(Debug)]
-pub struct Preprocessing {
-    /// What the input is.
-    pub input: Input,
-    /// What is done to the values.
-    pub weighting: Weighting,
-}
-
-/// What a model's input is.
-#[derive(Debug)]
-pub enum Input {
-    /// Sparse vectors with this many features.
-    Vectors {
-        /// Number of features seen in training.
-        features: usize,
-    },
-}

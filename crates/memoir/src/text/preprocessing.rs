@@ -1,0 +1,152 @@
+//! How raw input becomes the rows that a scorer sees: the text pipeline, the weighting, the constant feature.
+
+use std::borrow::Cow;
+
+use super::analyzer::{Analyzer, AnalyzerScratch};
+use super::params::TextParams;
+use super::vocabulary::Vocabulary;
+use super::weighting::Weighting;
+use crate::sparse::Rows;
+use crate::{Error, Result, Session};
+
+/// How raw input becomes weighted rows. Fitted in training, saved in the model.
+#[derive(Debug)]
+pub struct Preprocessing {
+    /// What the input is.
+    pub input: Input,
+    /// What is done to the values.
+    pub weighting: Weighting,
+}
+
+/// What a model's input is.
+#[derive(Debug)]
+pub enum Input {
+    /// Sparse vectors.
+    Vectors {
+        /// Number of features seen in training.
+        features: usize,
+        /// The number that the user's files give to the first feature: 1 in libsvm files, 0 in XMC files.
+        first: u32,
+    },
+    /// Raw text.
+    Text(TextPipeline),
+}
+
+/// From text to counts.
+#[derive(Debug)]
+pub struct TextPipeline {
+    /// What the user chose.
+    pub params: TextParams,
+    /// Cuts text into tokens.
+    pub analyzer: Analyzer,
+    /// The tokens that are features.
+    pub vocabulary: Vocabulary,
+}
+
+impl TextPipeline {
+    /// The pipeline with these parameters and features.
+    pub fn new(params: TextParams, vocabulary: Vocabulary) -> Result<Self> {
+        let analyzer = Analyzer::new(&params)?;
+        Ok(Self {
+            params,
+            analyzer,
+            vocabulary,
+        })
+    }
+}
+
+/// Reusable memory of one thread that turns text into rows.
+#[derive(Debug, Default)]
+pub struct TextScratch {
+    /// For the analyzer.
+    pub analyzer: AnalyzerScratch,
+    entries: Vec<(u32, f32)>,
+}
+
+impl Preprocessing {
+    /// Width of the rows made: the features of the input, and the constant one if there is one.
+    pub fn features(&self) -> usize {
+        self.input_features() + usize::from(self.weighting.constant)
+    }
+
+    /// Number of features of the input.
+    pub fn input_features(&self) -> usize {
+        match &self.input {
+            Input::Vectors { features, .. } => *features,
+            Input::Text(text) => text.vocabulary.len(),
+        }
+    }
+
+    /// The text pipeline, if the input is text.
+    pub fn text(&self) -> Option<&TextPipeline> {
+        match &self.input {
+            Input::Text(text) => Some(text),
+            Input::Vectors { .. } => None,
+        }
+    }
+
+    /// What feature `index` is called: a word, a number as in the user's files, or `constant`.
+    pub fn feature_name(&self, index: u32) -> Cow<'_, str> {
+        if self.weighting.constant && index as usize == self.input_features() {
+            return "constant".into();
+        }
+        match &self.input {
+            Input::Vectors { first, .. } => {
+                format!("feature {}", u64::from(index) + u64::from(*first)).into()
+            }
+            Input::Text(text) => text.vocabulary.name(index).into(),
+        }
+    }
+
+    /// Appends the weighted row of `text` to `rows`. Words never seen in training are left out.
+    pub fn text_row(&self, text: &str, scratch: &mut TextScratch, rows: &mut Rows) -> Result<()> {
+        let Input::Text(pipeline) = &self.input else {
+            return Err(Error::Mismatch(
+                "this model was trained on vectors, but the input is text: give it feature:value pairs, or train a \
+                 model on text"
+                    .to_owned(),
+            ));
+        };
+        let TextScratch { analyzer, entries } = scratch;
+        entries.clear();
+        pipeline.analyzer.tokens(text, analyzer, |token| {
+            if let Some(feature) = pipeline.vocabulary.find(token) {
+                entries.push((feature, 1.0));
+            }
+        });
+        self.push_weighted(entries, rows);
+        Ok(())
+    }
+
+    /// Appends the weighted row of the given features, in any order, to `rows` and empties `entries`. Features never
+    /// seen in training are left out, values of a repeated feature added up.
+    pub fn vector_row(&self, entries: &mut Vec<(u32, f32)>, rows: &mut Rows) -> Result<()> {
+        let Input::Vectors { features, .. } = &self.input else {
+            return Err(Error::Mismatch(
+                "this model was trained on text, but the input is vectors: give it text, or train a model on vectors"
+                    .to_owned(),
+            ));
+        };
+        entries.retain(|entry| (entry.0 as usize) < *features);
+        self.push_weighted(entries, rows);
+        Ok(())
+    }
+
+    fn push_weighted(&self, entries: &mut Vec<(u32, f32)>, rows: &mut Rows) {
+        rows.push_unsorted(entries);
+        let (indices, values) = rows.row_mut(rows.len() - 1);
+        self.weighting.apply(indices, values);
+        if self.weighting.constant {
+            rows.extend_last(self.input_features() as u32, 1.0);
+        }
+    }
+
+    /// Turns raw training rows, whose width is that of the input, into weighted ones, in place and in parallel.
+    pub fn apply_all(&self, rows: &mut Rows, session: &Session<'_>) -> Result<()> {
+        self.weighting.apply_all(rows, session)?;
+        if self.weighting.constant {
+            rows.extend_all(self.input_features() as u32, 1.0);
+        }
+        Ok(())
+    }
+}

@@ -1,8 +1,8 @@
 //! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
 
-use crate::model::ScorerKind;
+use crate::model::{LINEAR, ScorerKind};
 use crate::params::{Spec, Values};
-use crate::train::Trainer;
+use crate::train::{CENTROID, Trainer};
 use crate::{Error, Result};
 
 /// Makes a trainer from checked parameters.
@@ -32,8 +32,8 @@ impl Catalogue {
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {
-            algorithms: vec![],
-            scorers: vec![],
+            algorithms: vec![CENTROID],
+            scorers: vec![LINEAR],
         }
     }
 

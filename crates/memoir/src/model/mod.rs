@@ -1,15 +1,26 @@
 //! What training leaves behind: a scorer, the classes, and how raw rows become the scorer's rows.
 //! Prediction is exact: nothing here knows oracles or trainers.
 
+mod container;
+mod file;
+mod linear;
+mod output;
+mod predict;
+mod preprocessing;
+mod scan;
 mod tensors;
 
 use std::collections::BTreeMap;
 
+use crate::Result;
 use crate::data::ClassNames;
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
 
+pub use linear::{LINEAR, Linear, LinearBuilder};
+pub use output::write_beside;
+pub use predict::Predictions;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.
@@ -38,6 +49,17 @@ pub struct Origin {
     /// Training rows of each class.
     #[serde(skip)]
     pub class_counts: Vec<u32>,
+}
+
+/// How a scorer's weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32-bit floating point.
+    #[default]
+    F32,
+    /// 16-bit floating point: half the size, three decimal digits.
+    F16,
 }
 
 /// Reusable memory of one predicting thread. Each scorer keeps what it needs in here, so that a row costs no
@@ -74,6 +96,14 @@ pub trait Scorer: Send + Sync {
 
     /// The arrays that a model file must hold to make this scorer again, by name.
     fn tensors(&self) -> Vec<(String, Tensor<'_>)>;
+
+    /// The same scorer with its weights stored in another precision.
+    fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>>;
+
+    /// What the score of `class` is before any feature is looked at.
+    fn bias(&self, _class: u32) -> f32 {
+        0.0
+    }
 
     /// Contribution of each feature of `row` to the score of `class`, where scores are sums over features.
     fn contributions(&self, _row: RowView<'_>, _class: u32) -> Option<Vec<(u32, f32)>> {

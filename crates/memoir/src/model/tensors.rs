@@ -25,6 +25,56 @@ pub enum Tensor<'a> {
     F32(&'a [f32]),
 }
 
+impl<'a> Tensor<'a> {
+    /// The elements as they lie in a file: little-endian, one after the other.
+    pub fn bytes(&self) -> &'a [u8] {
+        match *self {
+            Self::U8(array) => array,
+            Self::U16(array) => bytemuck::cast_slice(array),
+            Self::U32(array) => bytemuck::cast_slice(array),
+            Self::U64(array) => bytemuck::cast_slice(array),
+            Self::I8(array) => bytemuck::cast_slice(array),
+            Self::I16(array) => bytemuck::cast_slice(array),
+            Self::F16(array) => bytemuck::cast_slice(array),
+            Self::F32(array) => bytemuck::cast_slice(array),
+        }
+    }
+
+    /// Name of the element type, as in a file's header (`F32`).
+    pub fn element(&self) -> &'static str {
+        match self {
+            Self::U8(_) => "U8",
+            Self::U16(_) => "U16",
+            Self::U32(_) => "U32",
+            Self::U64(_) => "U64",
+            Self::I8(_) => "I8",
+            Self::I16(_) => "I16",
+            Self::F16(_) => "F16",
+            Self::F32(_) => "F32",
+        }
+    }
+
+    /// Size of one element in bytes.
+    pub fn element_size(&self) -> usize {
+        match self {
+            Self::U8(_) | Self::I8(_) => 1,
+            Self::U16(_) | Self::I16(_) | Self::F16(_) => 2,
+            Self::U32(_) | Self::F32(_) => 4,
+            Self::U64(_) => 8,
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.bytes().len() / self.element_size()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+}
+
 /// Where a scorer finds its arrays when a model is opened. Every array is a view into the mapped file.
 pub trait TensorSource {
     /// Number of classes and of features that the model declares.

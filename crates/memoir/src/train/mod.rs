@@ -1,8 +1,12 @@
 //! Training algorithms: one file each, all behind [`Trainer`].
 
+mod centroid;
+
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::{Result, Session};
+
+pub use centroid::{CENTROID, Centroid};
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
 pub trait Trainer: Send + Sync {

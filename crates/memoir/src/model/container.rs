@@ -1,0 +1,328 @@
+//! The container of a model file, as bytes: a safetensors header, arrays, checksums. Knows nothing of what they mean.
+//!
+//! `docs/model-file.md` specifies it. Everything in a file is hostile until checked here: lengths, text, offsets, types.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use safetensors::Dtype;
+use safetensors::tensor::Metadata;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::TensorSource;
+use crate::sparse::Storage;
+use crate::{Error, Result};
+
+#[cfg(target_endian = "big")]
+compile_error!("model files are little-endian and are used as they lie in memory");
+
+/// The version of the format that this program writes, and the newest that it reads.
+pub(super) const VERSION: u64 = 1;
+
+/// Name of the last array, which holds the checksums.
+pub(super) const CHECKSUMS: &str = "checksums";
+
+/// Largest header that is read. Real ones have a few kilobytes.
+const LONGEST_HEADER: usize = 16 << 20;
+
+/// Files up to this size are checked wholly when opened.
+const CHECKED_AT_ONCE: usize = 64 << 20;
+
+/// In larger files, a scorer's arrays beyond this size are left to [`Container::verify`].
+const LEFT_FOR_LATER: usize = 1 << 20;
+
+/// Prefixes of the arrays that are checked in a file of any size: small, and read when it is opened anyway.
+const ALWAYS_CHECKED: [&str; 4] = ["classes.", "input.", "text.", "weighting."];
+
+/// An open model file.
+pub(super) struct Container {
+    path: PathBuf,
+    bytes: Arc<Mmap>,
+    tensors: BTreeMap<String, Entry>,
+    metadata: BTreeMap<String, String>,
+    shape: (usize, usize),
+}
+
+struct Entry {
+    dtype: Dtype,
+    /// Where it lies in the file.
+    range: Range<usize>,
+    /// What its bytes must hash to.
+    checksum: u64,
+}
+
+impl Container {
+    /// Maps the file at `path` and checks all that can be checked without reading long arrays.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
+        let about = file
+            .metadata()
+            .map_err(|reason| Error::io(path, "cannot open", reason))?;
+        let fail = |message: &str| invalid(path, message.to_owned());
+        if about.is_dir() {
+            return Err(fail("it is a directory"));
+        }
+        if !about.is_file() {
+            return Err(fail(
+                "it is not a regular file, so it cannot be mapped into memory",
+            ));
+        }
+        if about.len() == 0 {
+            return Err(fail("it is empty"));
+        }
+        let bytes = map(&file).map_err(|reason| Error::io(path, "cannot map into memory", reason))?;
+        let mut container = Self {
+            path: path.to_owned(),
+            bytes: Arc::new(bytes),
+            tensors: BTreeMap::new(),
+            metadata: BTreeMap::new(),
+            shape: (0, 0),
+        };
+        container.read_header()?;
+        let everything = container.bytes.len() <= CHECKED_AT_ONCE;
+        container.check_arrays(|name, size| {
+            everything
+                || size <= LEFT_FOR_LATER
+                || ALWAYS_CHECKED.iter().any(|prefix| name.starts_with(prefix))
+        })?;
+        Ok(container)
+    }
+
+    /// Checks the checksum of every array.
+    pub(super) fn verify(&self) -> Result<()> {
+        self.check_arrays(|_, _| true)
+    }
+
+    /// The text called `name` in the header.
+    pub(super) fn text(&self, name: &str) -> Result<&str> {
+        let text = self.metadata.get(name).map(String::as_str);
+        text.ok_or_else(|| self.invalid(format!("its header lacks `{name}`")))
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        let bytes = Arc::clone(&self.bytes);
+        let header = self.header_bytes(&bytes)?;
+        let text = std::str::from_utf8(header)
+            .map_err(|_| self.invalid("its header is not UTF-8 text".to_owned()))?;
+        // Checks as it parses: arrays follow each other without gaps or overlaps, and shapes fit sizes.
+        let parsed: Metadata = serde_json::from_str(text)
+            .map_err(|reason| self.invalid(format!("its header cannot be understood: {reason}")))?;
+        self.metadata = parsed
+            .metadata()
+            .clone()
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
+        if self.metadata.get("format").map(String::as_str) != Some("memoir") {
+            return Err(self.invalid("it is a safetensors file, but does not hold a memoir model".to_owned()));
+        }
+        let version = self.number("version")?;
+        if version != VERSION {
+            return Err(self.invalid(format!(
+                "it is of format version {version}, and this program knows version {VERSION}{}",
+                if version > VERSION {
+                    ": use a newer program"
+                } else {
+                    ""
+                }
+            )));
+        }
+        let start = 8 + header.len();
+        let declared = start.checked_add(parsed.data_len());
+        if declared != Some(bytes.len()) {
+            return Err(self.invalid(format!(
+                "its header declares {} bytes, but it has {} ({})",
+                declared.map_or_else(|| "impossibly many".to_owned(), |declared| declared.to_string()),
+                bytes.len(),
+                if declared.is_some_and(|declared| declared < bytes.len()) {
+                    "something was appended"
+                } else {
+                    "it was cut off"
+                }
+            )));
+        }
+        self.shape = (self.count("classes")?, self.count("features")?);
+        self.list_arrays(&parsed, start)
+    }
+
+    /// The header's text, in a file that is long enough to hold it.
+    fn header_bytes<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8]> {
+        let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
+            return Err(self.invalid(format!("it has only {} bytes", bytes.len())));
+        };
+        let length = u64::from_le_bytes(*length);
+        if rest.first() != Some(&b'{') || length > LONGEST_HEADER as u64 {
+            return Err(
+                self.invalid("it does not start like one (it is something else, or damaged)".to_owned())
+            );
+        }
+        rest.get(..length as usize).ok_or_else(|| {
+            self.invalid(format!(
+                "its header has {length} bytes, but only {} follow (it was cut off)",
+                rest.len()
+            ))
+        })
+    }
+
+    /// Takes down where each array lies and what it must hash to, once the header is known to be undamaged.
+    fn list_arrays(&mut self, parsed: &Metadata, start: usize) -> Result<()> {
+        let bytes = &*self.bytes;
+        let names = parsed.offset_keys();
+        let place = |name: &str| {
+            let info = parsed.info(name)?;
+            let range = start + info.data_offsets.0..start + info.data_offsets.1;
+            Some((info.dtype, range))
+        };
+        let checksums = names.split_last().filter(|(last, _)| *last == CHECKSUMS);
+        let found = checksums.and_then(|(last, others)| Some((&bytes[place(last)?.1], others)));
+        let Some((checksums, others)) = found.filter(|(sums, others)| sums.len() == 8 * (others.len() + 1))
+        else {
+            return Err(self.invalid(format!(
+                "it should end with an array `{CHECKSUMS}` of 8 bytes for each of the {} arrays",
+                names.len()
+            )));
+        };
+        let mut sums = checksums.as_chunks().0.iter().map(|sum| u64::from_le_bytes(*sum));
+        let mut entries = BTreeMap::new();
+        for name in others {
+            if let (Some((dtype, range)), Some(checksum)) = (place(name), sums.next()) {
+                let entry = Entry {
+                    dtype,
+                    range,
+                    checksum,
+                };
+                entries.insert(name.clone(), entry);
+            }
+        }
+        if sums.next() != Some(xxh3_64(&bytes[..start])) {
+            return Err(self.invalid("its header is damaged: the checksum does not match".to_owned()));
+        }
+        self.tensors = entries;
+        Ok(())
+    }
+
+    fn check_arrays(&self, chosen: impl Fn(&str, usize) -> bool) -> Result<()> {
+        for (name, entry) in &self.tensors {
+            if chosen(name, entry.range.len()) && xxh3_64(&self.bytes[entry.range.clone()]) != entry.checksum
+            {
+                return Err(self.invalid(format!(
+                    "its array `{name}` is damaged: the checksum does not match"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A whole number in the header.
+    fn number(&self, name: &str) -> Result<u64> {
+        let text = self.text(name)?;
+        text.parse().map_err(|_| {
+            self.invalid(format!(
+                "`{name}` in its header should be a whole number, but is `{text}`"
+            ))
+        })
+    }
+
+    /// A number of classes or features; what class and feature numbers can express.
+    fn count(&self, name: &str) -> Result<usize> {
+        let number = self.number(name)?;
+        if number > u64::from(u32::MAX) {
+            return Err(self.invalid(format!("it declares {number} {name}, more than there can be")));
+        }
+        Ok(number as usize)
+    }
+
+    fn array<T: bytemuck::Pod>(&self, name: &str, expected: Dtype) -> Result<Storage<T>> {
+        let Some(entry) = self.tensors.get(name) else {
+            return Err(self.invalid(format!("it lacks the array `{name}`")));
+        };
+        if entry.dtype != expected {
+            return Err(self.invalid(format!(
+                "its array `{name}` holds {} where {expected} is expected",
+                entry.dtype
+            )));
+        }
+        Storage::mapped(
+            Arc::clone(&self.bytes) as Arc<dyn AsRef<[u8]> + Send + Sync>,
+            entry.range.clone(),
+        )
+        .ok_or_else(|| self.invalid(format!("its array `{name}` is not aligned")))
+    }
+}
+
+impl TensorSource for Container {
+    fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    fn element(&self, name: &str) -> Option<&'static str> {
+        Some(match self.tensors.get(name)?.dtype {
+            Dtype::U8 => "U8",
+            Dtype::U16 => "U16",
+            Dtype::U32 => "U32",
+            Dtype::U64 => "U64",
+            Dtype::I8 => "I8",
+            Dtype::I16 => "I16",
+            Dtype::F16 => "F16",
+            Dtype::F32 => "F32",
+            _ => "another type",
+        })
+    }
+
+    fn u8(&self, name: &str) -> Result<Storage<u8>> {
+        self.array(name, Dtype::U8)
+    }
+
+    fn u16(&self, name: &str) -> Result<Storage<u16>> {
+        self.array(name, Dtype::U16)
+    }
+
+    fn u32(&self, name: &str) -> Result<Storage<u32>> {
+        self.array(name, Dtype::U32)
+    }
+
+    fn u64(&self, name: &str) -> Result<Storage<u64>> {
+        self.array(name, Dtype::U64)
+    }
+
+    fn i8(&self, name: &str) -> Result<Storage<i8>> {
+        self.array(name, Dtype::I8)
+    }
+
+    fn i16(&self, name: &str) -> Result<Storage<i16>> {
+        self.array(name, Dtype::I16)
+    }
+
+    fn f16(&self, name: &str) -> Result<Storage<half::f16>> {
+        self.array(name, Dtype::F16)
+    }
+
+    fn f32(&self, name: &str) -> Result<Storage<f32>> {
+        self.array(name, Dtype::F32)
+    }
+
+    fn invalid(&self, message: String) -> Error {
+        invalid(&self.path, message)
+    }
+}
+
+fn invalid(path: &Path, message: String) -> Error {
+    Error::ModelFile {
+        path: path.to_owned(),
+        message,
+    }
+}
+
+/// Maps a file into memory, read-only.
+#[allow(unsafe_code)]
+fn map(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: the map is undefined behaviour only if the file changes while it is used. This program never writes into
+    // a model file: it writes beside and renames, which leaves the mapped file as it was. Every number in it
+    // may have any value (all types are plain numbers), and sizes are checked against the map's length
+    // once, which does not change. A foreign process that cuts the file ends this one by a signal, not by misuse.
+    unsafe { memmap2::MmapOptions::new().map(file) }
+}

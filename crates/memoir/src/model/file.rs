@@ -1,0 +1,241 @@
+//! Models to files and back: which arrays and texts a model file holds, and what they mean.
+//! `docs/model-file.md` is the specification.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::container::{CHECKSUMS, Container, VERSION};
+use super::output::write_beside;
+use super::preprocessing::StoredPreprocessing;
+use super::{Model, Origin, Tensor, TensorSource};
+use crate::data::ClassNames;
+use crate::{Catalogue, Error, Result, Session};
+
+/// How much is written between two looks at the cancel flag.
+const STRIDE: usize = 4 << 20;
+
+impl Model {
+    /// Opens the model file at `path`, whose scorer must be of a kind that `catalogue` knows.
+    ///
+    /// The file is mapped: long arrays are read when a prediction needs them. In files of more than 64 MiB these are not
+    /// checked here; [`Model::verify`] does.
+    pub fn load(path: &Path, catalogue: &Catalogue) -> Result<Self> {
+        load(&Container::open(path)?, catalogue)
+    }
+
+    /// Checks every byte of the model file at `path`.
+    pub fn verify(path: &Path, catalogue: &Catalogue) -> Result<()> {
+        let container = Container::open(path)?;
+        container.verify()?;
+        load(&container, catalogue).map(drop)
+    }
+
+    /// Writes the model to `path`: beside it first, then renamed, so that there is never half a file.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        self.save_checked(path, || Ok(()))
+    }
+
+    /// As [`Model::save`], but stops when the session is cancelled.
+    pub fn save_in(&self, path: &Path, session: &Session<'_>) -> Result<()> {
+        self.save_checked(path, || session.check())
+    }
+
+    fn save_checked(&self, path: &Path, check: impl Fn() -> Result<()>) -> Result<()> {
+        let class_arrays = ClassArrays::new(&self.classes);
+        let tensors = self.all_tensors(&class_arrays);
+        let (header, checksums) = self.header(&tensors, &check)?;
+        write_beside(path, |out| {
+            let parts = std::iter::once(header.as_slice())
+                .chain(tensors.iter().map(|(_, tensor)| tensor.bytes()))
+                .chain(std::iter::once(checksums.as_slice()));
+            for stride in parts.flat_map(|part| part.chunks(STRIDE)) {
+                check()?;
+                out.write_all(stride)
+                    .map_err(|reason| Error::io(path, "cannot write", reason))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// All arrays of the model, in the order in which they lie in a file: long elements first, which aligns all.
+    pub(super) fn all_tensors<'a>(&'a self, class_arrays: &'a ClassArrays) -> Vec<(String, Tensor<'a>)> {
+        let mut tensors = vec![
+            ("classes.names".to_owned(), Tensor::U8(&class_arrays.names)),
+            ("classes.ends".to_owned(), Tensor::U64(&class_arrays.ends)),
+        ];
+        if !self.origin.class_counts.is_empty() {
+            let counts = Tensor::U32(&self.origin.class_counts);
+            tensors.push(("classes.counts".to_owned(), counts));
+        }
+        tensors.extend(StoredPreprocessing::tensors(&self.preprocessing));
+        tensors.extend(self.scorer.tensors());
+        tensors.sort_by(|(left_name, left), (right_name, right)| {
+            let by_size = right.element_size().cmp(&left.element_size());
+            by_size.then_with(|| left_name.cmp(right_name))
+        });
+        tensors
+    }
+
+    /// The header with its length in front, and the checksums of everything.
+    fn header(
+        &self,
+        tensors: &[(String, Tensor<'_>)],
+        check: &impl Fn() -> Result<()>,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let texts = [
+            ("classes", self.classes.len().to_string()),
+            ("features", self.scorer.features().to_string()),
+            ("format", "memoir".to_owned()),
+            ("origin", json(&self.origin)?),
+            (
+                "preprocessing",
+                json(&StoredPreprocessing::of(&self.preprocessing))?,
+            ),
+            ("scorer", self.scorer.kind().to_owned()),
+            ("version", VERSION.to_string()),
+        ];
+        let mut header = String::from("{\"__metadata__\":{");
+        for (index, (name, text)) in texts.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            let _ = write!(header, "{comma}{}:{}", json(name)?, json(text)?);
+        }
+        header.push('}');
+        let mut end = 0;
+        let mut checksums = Vec::with_capacity(8 * (tensors.len() + 1));
+        let last = ("U8", 8 * (tensors.len() + 1), 8 * (tensors.len() + 1));
+        let entries = tensors
+            .iter()
+            .map(|(name, tensor)| {
+                (
+                    name.as_str(),
+                    (tensor.element(), tensor.len(), tensor.bytes().len()),
+                )
+            })
+            .chain(std::iter::once((CHECKSUMS, last)));
+        for (name, (element, length, size)) in entries {
+            let start = end;
+            end += size;
+            let name = json(name)?;
+            let _ = write!(
+                header,
+                ",{name}:{{\"dtype\":\"{element}\",\"shape\":[{length}],\"data_offsets\":[{start},{end}]}}"
+            );
+        }
+        header.push('}');
+        while !header.len().is_multiple_of(8) {
+            header.push(' ');
+        }
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(header.as_bytes());
+        for (_, tensor) in tensors {
+            check()?;
+            checksums.extend_from_slice(&xxh3_64(tensor.bytes()).to_le_bytes());
+        }
+        checksums.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
+        Ok((bytes, checksums))
+    }
+}
+
+fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
+    let kind = container.text("scorer")?;
+    let Some(scorer_kind) = catalogue.scorers().iter().find(|known| known.kind == kind) else {
+        let known: Vec<_> = catalogue.scorers().iter().map(|known| known.kind).collect();
+        return Err(container.invalid(format!(
+            "it holds a scorer of kind `{kind}`, and this program knows: {}",
+            known.join(", ")
+        )));
+    };
+    let (class_count, feature_count) = container.shape();
+    let classes = load_classes(container, class_count)?;
+    let mut origin: Origin = parse(container, "origin")?;
+    if container.element("classes.counts").is_some() {
+        origin.class_counts = container.u32("classes.counts")?.to_vec();
+        if origin.class_counts.len() != class_count {
+            return Err(container.invalid(format!(
+                "`classes.counts` has {} elements for {class_count} classes",
+                origin.class_counts.len()
+            )));
+        }
+    }
+    let stored: StoredPreprocessing = parse(container, "preprocessing")?;
+    let preprocessing = stored.load(container)?;
+    let scorer = (scorer_kind.load)(container)?;
+    if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
+        return Err(container.invalid(format!(
+            "its scorer has {} classes and {} features where {class_count} and {feature_count} are declared",
+            scorer.classes(),
+            scorer.features()
+        )));
+    }
+    Ok(Model {
+        classes,
+        preprocessing,
+        scorer,
+        origin,
+    })
+}
+
+/// The class names as arrays.
+pub(super) struct ClassArrays {
+    /// All names, one after the other.
+    names: Vec<u8>,
+    /// End of each in `names`.
+    ends: Vec<u64>,
+}
+
+impl ClassArrays {
+    pub(super) fn new(classes: &ClassNames) -> Self {
+        let mut names = Vec::new();
+        let mut ends = Vec::with_capacity(classes.len());
+        for name in classes.iter() {
+            names.extend_from_slice(name.as_bytes());
+            ends.push(names.len() as u64);
+        }
+        Self { names, ends }
+    }
+}
+
+fn load_classes(container: &Container, count: usize) -> Result<ClassNames> {
+    let names = container.u8("classes.names")?;
+    let ends = container.u64("classes.ends")?;
+    let invalid = |message: String| Err(container.invalid(message));
+    if ends.len() != count {
+        return invalid(format!(
+            "`classes.ends` has {} elements for {count} classes",
+            ends.len()
+        ));
+    }
+    let Ok(names) = std::str::from_utf8(&names) else {
+        return invalid("`classes.names` is not UTF-8 text".to_owned());
+    };
+    if ends.last().map_or(0, |&end| end) != names.len() as u64 {
+        return invalid("`classes.ends` does not end where `classes.names` does".to_owned());
+    }
+    let mut classes = ClassNames::new();
+    let mut start = 0;
+    for (number, &end) in ends.iter().enumerate() {
+        let Some(name) = names.get(start as usize..end as usize) else {
+            return invalid(format!(
+                "the name of class {number} does not lie in `classes.names`"
+            ));
+        };
+        if classes.intern(name) as usize != number {
+            return invalid(format!("two of its classes are called `{name}`"));
+        }
+        start = end;
+    }
+    Ok(classes)
+}
+
+/// The JSON text called `name` in the header, read as `T`.
+fn parse<T: DeserializeOwned>(container: &Container, name: &str) -> Result<T> {
+    serde_json::from_str(container.text(name)?)
+        .map_err(|reason| container.invalid(format!("`{name}` in its header cannot be understood: {reason}")))
+}
+
+fn json(value: &(impl serde::Serialize + ?Sized)) -> Result<String> {
+    serde_json::to_string(value).map_err(|reason| Error::Parameter(format!("cannot be stored: {reason}")))
+}

@@ -1,0 +1,452 @@
+//! The scorer kind `linear`: a class's score is the inner product of its weights with the row, plus its bias.
+//!
+//! Weights are kept by *feature*: for each feature the classes that it speaks for or against. A row touches only the
+//! lists of its own features, however many classes there are.
+
+use half::f16;
+
+use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
+use super::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::Result;
+use crate::sparse::{RowView, Scored, Storage};
+
+/// The kind of scorer, for a catalogue.
+pub const LINEAR: ScorerKind = ScorerKind {
+    kind: "linear",
+    load: |source| Ok(Box::new(Linear::load(source)?)),
+};
+
+/// How many classes 16-bit class numbers can tell apart.
+const SHORT_IDS: usize = 1 << 16;
+
+/// Class numbers of the postings, as short as the number of classes allows.
+#[derive(Debug)]
+enum Ids {
+    U16(Storage<u16>),
+    U32(Storage<u32>),
+}
+
+#[derive(Debug)]
+enum Weights {
+    F32(Storage<f32>),
+    F16(Storage<f16>),
+}
+
+/// Weights of all classes, by feature.
+#[derive(Debug)]
+pub struct Linear {
+    classes: usize,
+    /// Feature `f` owns the postings `offsets[f]..offsets[f + 1]`.
+    offsets: Storage<u64>,
+    ids: Ids,
+    weights: Weights,
+    bias: Option<Storage<f32>>,
+}
+
+/// Calls `$body` with `$rows` as a [`WeightRows`] of the types at hand, so that hot loops are compiled for each.
+macro_rules! with_rows {
+    ($linear:expr, $rows:ident => $body:expr) => {{
+        let linear: &Linear = $linear;
+        match (&linear.ids, &linear.weights) {
+            (Ids::U16(ids), Weights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U16(ids), Weights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U32(ids), Weights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U32(ids), Weights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+        }
+    }};
+    (@ $linear:ident, $ids:ident, $weights:ident, $rows:ident => $body:expr) => {{
+        let $rows = WeightRows { offsets: &$linear.offsets, ids: $ids, weights: $weights };
+        $body
+    }};
+}
+
+impl Linear {
+    fn load(source: &dyn TensorSource) -> Result<Self> {
+        let (classes, features) = source.shape();
+        let offsets = source.u64("weights.offsets")?;
+        if Some(offsets.len()) != features.checked_add(1) {
+            return Err(source.invalid(format!(
+                "`weights.offsets` has {} elements where {features} features need one more than that",
+                offsets.len()
+            )));
+        }
+        let ids = if classes <= SHORT_IDS {
+            Ids::U16(source.u16("weights.classes")?)
+        } else {
+            Ids::U32(source.u32("weights.classes")?)
+        };
+        let weights = match source.element("weights.values") {
+            Some("F16") => Weights::F16(source.f16("weights.values")?),
+            _ => Weights::F32(source.f32("weights.values")?),
+        };
+        let bias = match source.element("weights.bias") {
+            Some(_) => Some(source.f32("weights.bias")?),
+            None => None,
+        };
+        let linear = Self {
+            classes,
+            offsets,
+            ids,
+            weights,
+            bias,
+        };
+        linear.check().map_err(|message| source.invalid(message))?;
+        Ok(linear)
+    }
+
+    /// What could otherwise fail later; looks at the offsets, never at the long arrays.
+    fn check(&self) -> std::result::Result<(), String> {
+        let ids = match &self.ids {
+            Ids::U16(ids) => ids.len(),
+            Ids::U32(ids) => ids.len(),
+        };
+        let weights = match &self.weights {
+            Weights::F32(weights) => weights.len(),
+            Weights::F16(weights) => weights.len(),
+        };
+        if ids != weights {
+            return Err(format!(
+                "`weights.classes` has {ids} elements, but `weights.values` has {weights}"
+            ));
+        }
+        if self.offsets.first() != Some(&0) || self.offsets.last() != Some(&(ids as u64)) {
+            return Err(format!(
+                "`weights.offsets` must start at 0 and end at {ids}, the number of weights"
+            ));
+        }
+        if !self.offsets.is_sorted() {
+            return Err("`weights.offsets` must never decrease".to_owned());
+        }
+        if let Some(bias) = &self.bias
+            && bias.len() != self.classes
+        {
+            return Err(format!(
+                "`weights.bias` has {} elements for {} classes",
+                bias.len(),
+                self.classes
+            ));
+        }
+        Ok(())
+    }
+
+    /// Adds a constant to the score of each class.
+    ///
+    /// # Panics
+    /// If there is not one number for each class.
+    pub fn with_bias(mut self, bias: Vec<f32>) -> Self {
+        assert_eq!(bias.len(), self.classes, "one bias for each class");
+        self.bias = Some(bias.into());
+        self
+    }
+
+    /// The same scorer with its weights stored in another precision.
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.weights = match (precision, self.weights) {
+            (Precision::F16, Weights::F32(weights)) => Weights::F16(
+                weights
+                    .iter()
+                    .map(|&weight| f16::from_f32(weight))
+                    .collect::<Vec<_>>()
+                    .into(),
+            ),
+            (Precision::F32, Weights::F16(weights)) => Weights::F32(
+                weights
+                    .iter()
+                    .map(|weight| weight.to_f32())
+                    .collect::<Vec<_>>()
+                    .into(),
+            ),
+            (_, same) => same,
+        };
+        self
+    }
+
+    /// How the weights are stored.
+    pub fn precision(&self) -> Precision {
+        match self.weights {
+            Weights::F32(_) => Precision::F32,
+            Weights::F16(_) => Precision::F16,
+        }
+    }
+
+    /// Number of stored weights.
+    pub fn stored_weights(&self) -> usize {
+        self.offsets.last().map_or(0, |&end| end as usize)
+    }
+
+    /// The scores of all classes for `row`.
+    pub fn scores(&self, row: RowView<'_>) -> Vec<f32> {
+        let mut scratch = ScanScratch::default();
+        let bias = self.bias.as_deref();
+        with_rows!(self, rows => scan::accumulate(&rows, bias, self.classes, row, &mut scratch).to_vec())
+    }
+
+    /// Calls `visit` with each class and weight of `feature`, in the order of the classes.
+    pub fn visit_feature(&self, feature: u32, mut visit: impl FnMut(u32, f32)) {
+        with_rows!(self, rows => {
+            let (ids, weights) = rows.row(feature);
+            for (id, weight) in ids.iter().zip(weights) {
+                visit(id.number(), weight.widen());
+            }
+        });
+    }
+
+    /// The weight of `class` in the list of `feature`, if it has one. Lists are sorted; a damaged list may hide it.
+    fn weight(&self, feature: u32, class: u32) -> Option<f32> {
+        with_rows!(self, rows => {
+            let (ids, weights) = rows.row(feature);
+            let position = ids.binary_search_by_key(&class, |id| id.number()).ok()?;
+            weights.get(position).map(|weight| weight.widen())
+        })
+    }
+}
+
+impl Scorer for Linear {
+    fn kind(&self) -> &'static str {
+        LINEAR.kind
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn features(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
+        let scratch = scratch.get::<ScanScratch>();
+        let bias = self.bias.as_deref();
+        with_rows!(self, rows => scan::best(&rows, bias, self.classes, row, k, scratch, out));
+    }
+
+    fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
+        let mut tensors = vec![
+            ("weights.offsets".to_owned(), Tensor::U64(&self.offsets)),
+            (
+                "weights.classes".to_owned(),
+                match &self.ids {
+                    Ids::U16(ids) => Tensor::U16(ids),
+                    Ids::U32(ids) => Tensor::U32(ids),
+                },
+            ),
+            (
+                "weights.values".to_owned(),
+                match &self.weights {
+                    Weights::F32(weights) => Tensor::F32(weights),
+                    Weights::F16(weights) => Tensor::F16(weights),
+                },
+            ),
+        ];
+        if let Some(bias) = &self.bias {
+            tensors.push(("weights.bias".to_owned(), Tensor::F32(bias)));
+        }
+        tensors
+    }
+
+    fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
+        Ok(Box::new(Linear::with_precision(*self, precision)))
+    }
+
+    fn bias(&self, class: u32) -> f32 {
+        let bias = self.bias.as_ref().and_then(|bias| bias.get(class as usize));
+        bias.map_or(0.0, |bias| bias + 0.0)
+    }
+
+    fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {
+        let known = row.iter().filter_map(|(feature, value)| {
+            let weight = self.weight(feature, class)?;
+            Some((feature, value * weight))
+        });
+        Some(known.collect())
+    }
+
+    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
+        let features = 0..self.features() as u32;
+        let weights = features.filter_map(|feature| Some((feature, self.weight(feature, class)?)));
+        Some(weights.collect())
+    }
+}
+
+/// Puts a [`Linear`] together, one feature after the other.
+#[derive(Debug)]
+pub struct LinearBuilder {
+    classes: usize,
+    offsets: Vec<u64>,
+    short_ids: Vec<u16>,
+    long_ids: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+impl LinearBuilder {
+    /// No features yet, for so many classes.
+    pub fn new(classes: usize) -> Self {
+        Self {
+            classes,
+            offsets: vec![0],
+            short_ids: Vec::new(),
+            long_ids: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many more weights.
+    pub fn reserve(&mut self, weights: usize) {
+        if self.classes <= SHORT_IDS {
+            self.short_ids.reserve_exact(weights);
+        } else {
+            self.long_ids.reserve_exact(weights);
+        }
+        self.weights.reserve_exact(weights);
+    }
+
+    /// Appends the next feature: its classes, in increasing order, with their weights. Weights of 0 are left out.
+    ///
+    /// # Panics
+    /// If classes do not increase or are too many: a mistake in the program, not in data.
+    pub fn push_feature(&mut self, postings: impl IntoIterator<Item = (u32, f32)>) {
+        let mut lowest = 0;
+        for (class, weight) in postings {
+            assert!(
+                u64::from(class) >= lowest && (class as usize) < self.classes,
+                "classes of a feature must increase"
+            );
+            lowest = u64::from(class) + 1;
+            if weight == 0.0 {
+                continue;
+            }
+            if self.classes <= SHORT_IDS {
+                self.short_ids.push(class as u16);
+            } else {
+                self.long_ids.push(class);
+            }
+            self.weights.push(weight);
+        }
+        self.offsets.push(self.weights.len() as u64);
+    }
+
+    /// The scorer.
+    pub fn finish(mut self, precision: Precision) -> Linear {
+        self.short_ids.shrink_to_fit();
+        self.long_ids.shrink_to_fit();
+        self.weights.shrink_to_fit();
+        let ids = if self.classes <= SHORT_IDS {
+            Ids::U16(self.short_ids.into())
+        } else {
+            Ids::U32(self.long_ids.into())
+        };
+        let linear = Linear {
+            classes: self.classes,
+            offsets: self.offsets.into(),
+            ids,
+            weights: Weights::F32(self.weights.into()),
+            bias: None,
+        };
+        linear.with_precision(precision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row(entries: &[(u32, f32)]) -> (Vec<u32>, Vec<f32>) {
+        entries.iter().copied().unzip()
+    }
+
+    /// Postings of each feature, from a dense table in which 0 means none.
+    fn build(table: &[Vec<i8>], classes: usize, precision: Precision) -> Linear {
+        let mut builder = LinearBuilder::new(classes);
+        for feature in table {
+            let postings = feature.iter().enumerate();
+            builder
+                .push_feature(postings.map(|(class, &weight)| (class as u32 * 7, f32::from(weight) / 4.0)));
+        }
+        builder.finish(precision)
+    }
+
+    proptest! {
+        #[test]
+        fn best_classes_are_those_of_a_full_sort(
+            table in proptest::collection::vec(proptest::collection::vec(-3i8..4, 40), 6),
+            entries in proptest::collection::btree_map(0u32..9, -2i8..3, 0..6),
+            biased: bool, long_ids: bool, half: bool,
+            k in 0usize..300,
+        ) {
+            let classes = if long_ids { 70_000 } else { 280 };
+            let precision = if half { Precision::F16 } else { Precision::F32 };
+            let mut linear = build(&table, classes, precision);
+            if biased {
+                linear = linear.with_bias((0..classes).map(|class| ((class * 31) % 5) as f32 - 2.0).collect());
+            }
+            let entries: Vec<_> = entries.into_iter().map(|(index, value)| (index, f32::from(value))).collect();
+            let (indices, values) = row(&entries);
+            let row = RowView { indices: &indices, values: &values };
+
+            let mut expected: Vec<_> = (0..classes as u32)
+                .map(|class| {
+                    let mut score = linear.bias(class);
+                    for (feature, value) in row.iter() {
+                        let weights = table.get(feature as usize).filter(|_| class % 7 == 0);
+                        let weight = weights.and_then(|weights| weights.get(class as usize / 7));
+                        score += value * weight.map_or(0.0, |&weight| f32::from(weight) / 4.0);
+                    }
+                    Scored { class, score }
+                })
+                .collect();
+            prop_assert_eq!(linear.scores(row), expected.iter().map(|scored| scored.score).collect::<Vec<_>>());
+            expected.sort_by(Scored::order);
+            expected.truncate(k);
+            let mut scratch = Scratch::default();
+            let mut got = Vec::new();
+            for _ in 0..2 {
+                linear.top_k(row, k, &mut scratch, &mut got);
+                prop_assert_eq!(&got, &expected);
+            }
+            for scored in expected.iter().take(3) {
+                let parts = linear.contributions(row, scored.class).unwrap();
+                let sum = parts.iter().fold(linear.bias(scored.class), |sum, (_, part)| sum + part);
+                prop_assert_eq!(sum, scored.score);
+            }
+        }
+    }
+
+    #[test]
+    fn one_scratch_serves_scorers_of_other_sizes() {
+        let small = build(&[vec![1, 2]], 8, Precision::F32);
+        let large = build(&[vec![1; 100]], 70_000, Precision::F32);
+        let row = RowView {
+            indices: &[0],
+            values: &[1.0],
+        };
+        let mut scratch = Scratch::default();
+        let mut best = Vec::new();
+        for _ in 0..2 {
+            small.top_k(row, 1, &mut scratch, &mut best);
+            assert_eq!((best[0].class, best[0].score), (7, 0.5));
+            large.top_k(row, 70_000, &mut scratch, &mut best);
+            assert_eq!(best.len(), 70_000);
+            assert_eq!((best[0].class, best[0].score), (0, 0.25));
+        }
+    }
+
+    #[test]
+    fn weights_of_a_class_and_of_a_feature() {
+        let linear = build(&[vec![1, 0], vec![], vec![2, 3]], 8, Precision::F16);
+        assert_eq!(linear.class_weights(0).unwrap(), [(0, 0.25), (2, 0.5)]);
+        assert_eq!(linear.class_weights(3).unwrap(), []);
+        let mut seen = Vec::new();
+        linear.visit_feature(2, |class, weight| seen.push((class, weight)));
+        assert_eq!(seen, [(0, 0.5), (7, 0.75)]);
+        linear.visit_feature(99, |_, _| panic!("there is no such feature"));
+        assert_eq!((linear.stored_weights(), linear.features()), (3, 3));
+    }
+
+    #[test]
+    #[should_panic(expected = "must increase")]
+    fn disorder_is_a_mistake_of_the_program() {
+        LinearBuilder::new(9).push_feature([(3, 1.0), (3, 1.0)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Writing a file so that nobody ever sees half of it: beside the target first, then renamed.
+
+use std::fs::{self, File, Permissions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Writes a file through `fill`. The target changes only when everything is written; on an error, nothing is left behind.
+///
+/// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
+pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let fail = |reason| Error::io(path, "cannot write", reason);
+    let (target, permissions) = target(path)?;
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".memoir-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        // What any new file gets: the user's mask applies, where temporary files are for their owner only.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+    let mut temporary = builder.tempfile_in(folder).map_err(fail)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
+    fill(&mut writer)?;
+    writer.flush().map_err(fail)?;
+    drop(writer);
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions).map_err(fail)?;
+    }
+    // Before the rename, so that a power cut cannot leave an empty file under the final name.
+    File::sync_data(temporary.as_file()).map_err(fail)?;
+    temporary.persist(&target).map_err(|reason| fail(reason.error))?;
+    Ok(())
+}
+
+/// The file that `path` stands for, and its permissions if it exists.
+fn target(path: &Path) -> Result<(PathBuf, Option<Permissions>)> {
+    let Ok(about) = fs::metadata(path) else {
+        return Ok((path.to_owned(), None));
+    };
+    if !about.is_file() {
+        let what = if about.is_dir() {
+            "a directory"
+        } else {
+            "not a regular file"
+        };
+        let message = format!("cannot write a file here: it is {what}");
+        return Err(Error::input(path.display().to_string(), message));
+    }
+    let target = fs::canonicalize(path).map_err(|reason| Error::io(path, "cannot write", reason))?;
+    Ok((target, Some(about.permissions())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn failure_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "old").unwrap();
+        let outcome = write_beside(&path, |out| {
+            out.write_all(b"new").unwrap();
+            Err(Error::Cancelled)
+        });
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn success_replaces_the_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        for content in ["long content", "short"] {
+            write_beside(&path, |out| {
+                out.write_all(content.as_bytes()).unwrap();
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        }
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn directories_and_absent_folders_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |path: &Path| write_beside(path, |_| Ok(())).unwrap_err().to_string();
+        assert!(message(folder.path()).ends_with("cannot write a file here: it is a directory"));
+        assert!(message(&folder.path().join("absent/out")).contains("absent/out: cannot write: "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_are_kept() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write_beside(&link, |out| {
+            out.write_all(b"new").unwrap();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let refused = write_beside(Path::new("/dev/null"), |_| Ok(())).unwrap_err();
+        assert!(refused.to_string().ends_with("it is not a regular file"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Predicting many rows at once.
+
+use rayon::prelude::*;
+
+use super::{Model, Scratch};
+use crate::sparse::{Rows, Scored};
+use crate::{Result, Session};
+
+/// Rows that one worker predicts between two looks at the cancel flag.
+const STRIDE: usize = 64;
+
+/// The best classes of many rows, in flat buffers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Predictions {
+    per_row: usize,
+    rows: usize,
+    scored: Vec<Scored>,
+}
+
+impl Predictions {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The best classes of a row, best first: as many as asked for, or as there are.
+    pub fn row(&self, index: usize) -> &[Scored] {
+        &self.scored[index * self.per_row..(index + 1) * self.per_row]
+    }
+
+    /// The best classes of each row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Scored]> {
+        (0..self.rows).map(|index| self.row(index))
+    }
+}
+
+impl Model {
+    /// The `k` best classes of each of `rows`, which are weighted already (see [`crate::text::Preprocessing`]).
+    ///
+    /// Works in the session's pool; the answer does not depend on its size.
+    pub fn predict_rows(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
+        let per_row = k.min(self.scorer.classes());
+        let nothing = Scored {
+            class: 0,
+            score: f32::NEG_INFINITY,
+        };
+        let mut scored = vec![nothing; rows.len() * per_row];
+        if per_row > 0 {
+            session.run(|| {
+                scored
+                    .par_chunks_mut(STRIDE * per_row)
+                    .enumerate()
+                    .try_for_each_init(
+                        || (Scratch::default(), Vec::new()),
+                        |(scratch, best), (stride, answers)| {
+                            session.check()?;
+                            for (index, answer) in answers.chunks_mut(per_row).enumerate() {
+                                let row = rows.row(stride * STRIDE + index);
+                                self.scorer.top_k(row, per_row, scratch, best);
+                                // A scorer that knows fewer classes for a row leaves the rest at minus infinity.
+                                answer
+                                    .iter_mut()
+                                    .zip(best.iter())
+                                    .for_each(|(to, from)| *to = *from);
+                            }
+                            Ok(())
+                        },
+                    )
+            })?;
+        }
+        Ok(Predictions {
+            per_row,
+            rows: rows.len(),
+            scored,
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! How a model file keeps what turns raw input into rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Tensor, TensorSource};
+use crate::Result;
+use crate::sparse::Storage;
+use crate::text::{Input, Preprocessing, Weighting, WeightingScheme};
+
+/// The text `preprocessing` in the header; arrays are kept beside it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredPreprocessing {
+    input: StoredInput,
+    weighting: WeightingScheme,
+    constant: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum StoredInput {
+    Vectors { features: u32 },
+}
+
+impl StoredPreprocessing {
+    /// What the header says about `preprocessing`.
+    pub(super) fn of(preprocessing: &Preprocessing) -> Self {
+        let input = match &preprocessing.input {
+            Input::Vectors { features } => StoredInput::Vectors {
+                features: *features as u32,
+            },
+        };
+        Self {
+            input,
+            weighting: preprocessing.weighting.scheme,
+            constant: preprocessing.weighting.constant,
+        }
+    }
+
+    /// The arrays of `preprocessing`; empty ones are left out.
+    pub(super) fn tensors(preprocessing: &Preprocessing) -> Vec<(String, Tensor<'_>)> {
+        let weighting = &preprocessing.weighting;
+        let mut tensors = vec![
+            (
+                "weighting.inverse_frequency".to_owned(),
+                Tensor::F32(&weighting.inverse_frequency),
+            ),
+            (
+                "weighting.document_frequency".to_owned(),
+                Tensor::U32(&weighting.document_frequency),
+            ),
+        ];
+        tensors.retain(|(_, tensor)| !tensor.is_empty());
+        tensors
+    }
+
+    /// Makes the preprocessing again.
+    pub(super) fn load(self, source: &dyn TensorSource) -> Result<Preprocessing> {
+        let (input, width) = match self.input {
+            StoredInput::Vectors { features } => {
+                let features = features as usize;
+                (Input::Vectors { features }, features)
+            }
+        };
+        let weighting = Weighting {
+            scheme: self.weighting,
+            inverse_frequency: if self.weighting == WeightingScheme::LogTfIdf && width > 0 {
+                source.f32("weighting.inverse_frequency")?
+            } else {
+                Storage::from(Vec::new())
+            },
+            document_frequency: match source.element("weighting.document_frequency") {
+                Some(_) => source.u32("weighting.document_frequency")?,
+                None => Storage::from(Vec::new()),
+            },
+            constant: self.constant,
+        };
+        for (name, length) in [
+            ("inverse_frequency", weighting.inverse_frequency.len()),
+            ("document_frequency", weighting.document_frequency.len()),
+        ] {
+            if length != 0 && length != width {
+                return Err(source.invalid(format!(
+                    "`weighting.{name}` has {length} elements for {width} features"
+                )));
+            }
+        }
+        Ok(Preprocessing { input, weighting })
+    }
+}

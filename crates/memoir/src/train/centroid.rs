@@ -1,0 +1,372 @@
+//! `centroid`: each class is the mean of its rows, scaled to unit length. No passes, no step size: a strong and quick
+//! baseline, and where other algorithms start from.
+//!
+//! The mean's scale is lost when it is brought to unit length, so sums are enough. They are built feature by feature:
+//! a counting sort brings the entries of a range of features together, then those of one feature are added up by class.
+//! Memory beyond data and model is one such range per worker.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::Trainer;
+use crate::catalogue::Algorithm;
+use crate::data::Dataset;
+use crate::model::{Linear, LinearBuilder, Precision, Scorer};
+use crate::params::{Kind, Spec, Values};
+use crate::{Error, Result, Session};
+
+/// The algorithm, for a catalogue.
+pub const CENTROID: Algorithm = Algorithm {
+    name: "centroid",
+    summary: "The class whose mean row is nearest in angle; trains in one quick pass.",
+    params: PARAMS,
+    build: |values| Ok(Box::new(Centroid::new(values))),
+};
+
+const PARAMS: &[Spec] = &[Spec {
+    name: "min-weight",
+    kind: Kind::Number(0.0, 1.0),
+    default: "0",
+    help: "Drop weights whose absolute value is below this; a class's weights have length 1",
+}];
+
+/// Entries that one worker brings together at a time.
+const PANEL: usize = 1 << 20;
+
+/// Rows or features handled between two looks at the cancel flag.
+const STRIDE: usize = 1 << 12;
+
+/// Learns class centroids. Rows count by their weights, and for each of their labels.
+#[derive(Debug, Clone)]
+pub struct Centroid {
+    min_weight: f32,
+}
+
+impl Centroid {
+    /// With the parameters of [`CENTROID`].
+    pub fn new(values: &Values) -> Self {
+        Self {
+            min_weight: values.number("min-weight").unwrap_or(0.0) as f32,
+        }
+    }
+
+    /// The centroids as a scorer.
+    pub fn fit(&self, data: &Dataset, session: &Session<'_>) -> Result<Linear> {
+        if data.labels.total() == 0 {
+            return Err(Error::Unlearnable(
+                "there is nothing to learn from: no row has a label".to_owned(),
+            ));
+        }
+        let classes = data.classes.len();
+        let panels = panels(data);
+        session.progress("centroids", 0, panels.len() as u64, "parts");
+        let sums: Vec<Sums> = session.run(|| {
+            let sums = panels.par_iter().map_init(
+                || Combiner::new(classes),
+                |combiner, panel| combiner.sum(data, panel, session),
+            );
+            sums.collect::<Result<_>>()
+        })?;
+        session.progress("centroids", panels.len() as u64, panels.len() as u64, "parts");
+
+        // One after the other in the order of the features, whatever the number of threads: the same sums.
+        let mut squares = vec![0f64; classes];
+        for part in &sums {
+            session.check()?;
+            for (&class, &sum) in part.classes.iter().zip(&part.values) {
+                squares[class as usize] += f64::from(sum) * f64::from(sum);
+            }
+        }
+        let scales: Vec<f64> = squares
+            .iter()
+            .map(|&square| if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 })
+            .collect();
+        let mut builder = LinearBuilder::new(classes);
+        if self.min_weight == 0.0 {
+            builder.reserve(sums.iter().map(|part| part.values.len()).sum());
+        }
+        for part in sums {
+            session.check()?;
+            let mut start = 0;
+            for end in part.ends {
+                let postings = part.classes[start..end].iter().zip(&part.values[start..end]);
+                let scaled =
+                    postings.map(|(&class, &sum)| (class, (f64::from(sum) * scales[class as usize]) as f32));
+                builder.push_feature(scaled.filter(|(_, weight)| weight.abs() >= self.min_weight));
+                start = end;
+            }
+        }
+        Ok(builder.finish(Precision::F32))
+    }
+}
+
+impl Trainer for Centroid {
+    fn train(
+        &self,
+        data: &Dataset,
+        _valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        Ok(Box::new(self.fit(data, session)?))
+    }
+}
+
+/// A range of features and how many entries the rows have of each of them.
+struct Panel {
+    features: Range<usize>,
+    counts: Vec<u32>,
+}
+
+/// Cuts the features into ranges of about [`PANEL`] entries each.
+fn panels(data: &Dataset) -> Vec<Panel> {
+    let mut counts = vec![0u32; data.rows.width()];
+    for &feature in data.rows.indices() {
+        counts[feature as usize] += 1;
+    }
+    let mut panels = Vec::new();
+    let mut start = 0;
+    let mut entries = 0;
+    for (feature, &count) in counts.iter().enumerate() {
+        entries += count as usize;
+        if entries >= PANEL || feature + 1 == counts.len() {
+            panels.push(Panel {
+                features: start..feature + 1,
+                counts: counts[start..=feature].to_vec(),
+            });
+            start = feature + 1;
+            entries = 0;
+        }
+    }
+    panels
+}
+
+/// Sums of a range of features: for each, its classes in increasing order with their sums.
+struct Sums {
+    ends: Vec<usize>,
+    classes: Vec<u32>,
+    values: Vec<f32>,
+}
+
+/// One worker's memory for adding up the entries of a feature by class.
+struct Combiner {
+    sums: Vec<f64>,
+    /// Number of the feature that a class's sum belongs to, plus one.
+    stamps: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Combiner {
+    fn new(classes: usize) -> Self {
+        Self {
+            sums: vec![0.0; classes],
+            stamps: vec![0; classes],
+            touched: Vec::new(),
+        }
+    }
+
+    fn sum(&mut self, data: &Dataset, panel: &Panel, session: &Session<'_>) -> Result<Sums> {
+        let entries = gather(data, panel, session)?;
+        let mut result = Sums {
+            ends: Vec::with_capacity(panel.features.len()),
+            classes: Vec::new(),
+            values: Vec::new(),
+        };
+        let mut start = 0;
+        for (feature, &count) in panel.features.clone().zip(&panel.counts) {
+            if feature % STRIDE == 0 {
+                session.check()?;
+            }
+            let end = start + count as usize;
+            self.add_up(data, feature as u32 + 1, &entries[start..end]);
+            for &class in &self.touched {
+                result.classes.push(class);
+                result.values.push(self.sums[class as usize] as f32);
+            }
+            result.ends.push(result.classes.len());
+            start = end;
+        }
+        Ok(result)
+    }
+
+    /// Leaves in `touched` the classes of one feature's entries, in order, and their sums in `sums`.
+    fn add_up(&mut self, data: &Dataset, stamp: u32, entries: &[(u32, f32)]) {
+        self.touched.clear();
+        for &(row, value) in entries {
+            let weight = data.weights.as_ref().map_or(1.0, |weights| weights[row as usize]);
+            let weighted = f64::from(value) * f64::from(weight);
+            for &class in data.labels.row(row as usize) {
+                let index = class as usize;
+                if self.stamps[index] != stamp {
+                    self.stamps[index] = stamp;
+                    self.sums[index] = 0.0;
+                    self.touched.push(class);
+                }
+                self.sums[index] += weighted;
+            }
+        }
+        self.touched.sort_unstable();
+    }
+}
+
+/// The entries (row, value) of a range of features: those of the first feature, then of the next, rows in order.
+fn gather(data: &Dataset, panel: &Panel, session: &Session<'_>) -> Result<Vec<(u32, f32)>> {
+    let mut next = Vec::with_capacity(panel.counts.len());
+    let mut total = 0usize;
+    for &count in &panel.counts {
+        next.push(total);
+        total += count as usize;
+    }
+    let mut entries = vec![(0u32, 0f32); total];
+    for (number, row) in data.rows.iter().enumerate() {
+        if number % STRIDE == 0 {
+            session.check()?;
+        }
+        let first = row
+            .indices
+            .partition_point(|&index| (index as usize) < panel.features.start);
+        for (&index, &value) in row.indices[first..].iter().zip(&row.values[first..]) {
+            let Some(slot) = next.get_mut(index as usize - panel.features.start) else {
+                break;
+            };
+            entries[*slot] = (number as u32, value);
+            *slot += 1;
+        }
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sparse::RowView;
+
+    fn session(threads: usize) -> Session<'static> {
+        Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+    }
+
+    fn fit(data: &Dataset, given: &[(&str, &str)], threads: usize) -> Linear {
+        let values = Values::check(PARAMS, given.iter().copied()).unwrap();
+        Centroid::new(&values).fit(data, &session(threads)).unwrap()
+    }
+
+    type Row = (Vec<(u32, f32)>, Vec<u32>, f32);
+
+    fn dataset(rows: &[Row], classes: usize) -> Dataset {
+        let mut data = Dataset {
+            classes: (0..classes).map(|class| class.to_string()).collect(),
+            weights: Some(Vec::new()),
+            ..Dataset::default()
+        };
+        for (entries, labels, weight) in rows {
+            data.rows.push_unsorted(&mut entries.clone());
+            data.labels.push(labels.iter().copied());
+            data.weights.get_or_insert_default().push(*weight);
+        }
+        data
+    }
+
+    /// Straight from the definition: dense sums per class, scaled to length 1.
+    fn expected(data: &Dataset) -> Vec<Vec<f64>> {
+        let mut centroids = vec![vec![0f64; data.rows.width()]; data.classes.len()];
+        for (index, row) in data.rows.iter().enumerate() {
+            let weight = data
+                .weights
+                .as_ref()
+                .map_or(1.0, |weights| f64::from(weights[index]));
+            for &class in data.labels.row(index) {
+                for (feature, value) in row.iter() {
+                    centroids[class as usize][feature as usize] += weight * f64::from(value);
+                }
+            }
+        }
+        for centroid in &mut centroids {
+            let norm = centroid.iter().map(|value| value * value).sum::<f64>().sqrt();
+            for value in centroid {
+                *value /= if norm > 0.0 { norm } else { 1.0 };
+            }
+        }
+        centroids
+    }
+
+    proptest! {
+        #[test]
+        fn same_as_the_definition(rows in proptest::collection::vec(
+            (proptest::collection::vec((0u32..12, -2f32..2.0), 0..6), proptest::collection::vec(0u32..5, 1..4), 0f32..3.0),
+            1..30,
+        )) {
+            let data = dataset(&rows, 5);
+            let linear = fit(&data, &[], 2);
+            for (class, centroid) in expected(&data).iter().enumerate() {
+                for (feature, &expected) in centroid.iter().enumerate() {
+                    let row = RowView { indices: &[feature as u32], values: &[1.0] };
+                    let got = f64::from(linear.scores(row)[class]);
+                    prop_assert!((got - expected).abs() < 1e-5, "class {class}, feature {feature}: {got}, not {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_weights_are_dropped_on_request() {
+        let rows = [(vec![(0, 3.0), (1, 4.0)], vec![0], 1.0)];
+        let all = fit(&dataset(&rows, 1), &[], 1);
+        let pruned = fit(&dataset(&rows, 1), &[("min-weight", "0.7")], 1);
+        assert_eq!(all.class_weights(0).unwrap(), [(0, 0.6), (1, 0.8)]);
+        assert_eq!(pruned.class_weights(0).unwrap(), [(1, 0.8)]);
+        assert_eq!(pruned.features(), 2);
+    }
+
+    #[test]
+    fn more_than_one_panel_gives_the_same_sums_at_any_thread_count() {
+        let mut data = Dataset {
+            classes: ["a", "b", "c"].into_iter().collect(),
+            ..Dataset::default()
+        };
+        let indices: Vec<u32> = (0..3000).collect();
+        for number in 0..800u32 {
+            let values: Vec<f32> = indices
+                .iter()
+                .map(|&i| ((i * 7 + number * 13) % 11) as f32 + 0.1)
+                .collect();
+            data.rows.push(RowView {
+                indices: &indices,
+                values: &values,
+            });
+            data.labels.push([number % 3]);
+        }
+        assert!(panels(&data).len() > 2);
+        let bits = |threads| {
+            let linear = fit(&data, &[], threads);
+            (0..3)
+                .map(|class| linear.class_weights(class).unwrap())
+                .collect::<Vec<_>>()
+        };
+        let one = bits(1);
+        assert_eq!(one[2].len(), 3000);
+        assert_eq!(one, bits(2));
+        assert_eq!(one, bits(4));
+        let expected = expected(&data);
+        for (class, weights) in one.iter().enumerate() {
+            for &(feature, weight) in weights {
+                assert!((f64::from(weight) - expected[class][feature as usize]).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_to_learn_from_and_cancelling_are_errors() {
+        let centroid = Centroid { min_weight: 0.0 };
+        let data = dataset(&[(vec![(0, 1.0)], vec![], 1.0)], 1);
+        let message = centroid.fit(&data, &session(1)).unwrap_err().to_string();
+        assert_eq!(message, "there is nothing to learn from: no row has a label");
+        let cancelled = session(1);
+        cancelled.cancel().raise();
+        let data = dataset(&[(vec![(0, 1.0)], vec![0], 1.0)], 1);
+        assert!(matches!(centroid.fit(&data, &cancelled), Err(Error::Cancelled)));
+    }
+}

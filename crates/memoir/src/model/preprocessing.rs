@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Tensor, TensorSource};
 use crate::Result;
 use crate::sparse::Storage;
-use crate::text::{Input, Preprocessing, Weighting, WeightingScheme};
+use crate::text::{Input, Preprocessing, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme};
 
 /// The text `preprocessing` in the header; arrays are kept beside it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,15 +18,20 @@ pub(super) struct StoredPreprocessing {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum StoredInput {
-    Vectors { features: u32 },
+    Vectors { features: u32, first: u32 },
+    Text { params: TextParams },
 }
 
 impl StoredPreprocessing {
     /// What the header says about `preprocessing`.
     pub(super) fn of(preprocessing: &Preprocessing) -> Self {
         let input = match &preprocessing.input {
-            Input::Vectors { features } => StoredInput::Vectors {
+            Input::Vectors { features, first } => StoredInput::Vectors {
                 features: *features as u32,
+                first: *first,
+            },
+            Input::Text(text) => StoredInput::Text {
+                params: text.params.clone(),
             },
         };
         Self {
@@ -36,7 +41,7 @@ impl StoredPreprocessing {
         }
     }
 
-    /// The arrays of `preprocessing`; empty ones are left out.
+    /// The arrays of `preprocessing`.
     pub(super) fn tensors(preprocessing: &Preprocessing) -> Vec<(String, Tensor<'_>)> {
         let weighting = &preprocessing.weighting;
         let mut tensors = vec![
@@ -50,15 +55,34 @@ impl StoredPreprocessing {
             ),
         ];
         tensors.retain(|(_, tensor)| !tensor.is_empty());
+        if let Some(text) = preprocessing.text() {
+            tensors.extend([
+                ("text.names".to_owned(), Tensor::U8(text.vocabulary.names())),
+                ("text.ends".to_owned(), Tensor::U64(text.vocabulary.ends())),
+                ("text.slots".to_owned(), Tensor::U32(text.vocabulary.slots())),
+            ]);
+        }
         tensors
     }
 
     /// Makes the preprocessing again.
     pub(super) fn load(self, source: &dyn TensorSource) -> Result<Preprocessing> {
         let (input, width) = match self.input {
-            StoredInput::Vectors { features } => {
+            StoredInput::Vectors { features, first } => {
                 let features = features as usize;
-                (Input::Vectors { features }, features)
+                (Input::Vectors { features, first }, features)
+            }
+            StoredInput::Text { params } => {
+                let vocabulary = Vocabulary::from_storage(
+                    source.u8("text.names")?,
+                    source.u64("text.ends")?,
+                    source.u32("text.slots")?,
+                )
+                .map_err(|message| source.invalid(message))?;
+                let width = vocabulary.len();
+                let pipeline = TextPipeline::new(params, vocabulary)
+                    .map_err(|reason| source.invalid(format!("its text parameters are wrong: {reason}")))?;
+                (Input::Text(pipeline), width)
             }
         };
         let weighting = Weighting {

@@ -46,7 +46,13 @@ impl Model {
     fn save_checked(&self, path: &Path, check: impl Fn() -> Result<()>) -> Result<()> {
         let class_arrays = ClassArrays::new(&self.classes);
         let tensors = self.all_tensors(&class_arrays);
-        let (header, checksums) = self.header(&tensors, &check)?;
+        let header = self.header(&tensors)?;
+        let mut checksums = Vec::with_capacity(checksums_size(&tensors));
+        for (_, tensor) in &tensors {
+            check()?;
+            checksums.extend_from_slice(&xxh3_64(tensor.bytes()).to_le_bytes());
+        }
+        checksums.extend_from_slice(&xxh3_64(&header).to_le_bytes());
         write_beside(path, |out| {
             let parts = std::iter::once(header.as_slice())
                 .chain(tensors.iter().map(|(_, tensor)| tensor.bytes()))
@@ -79,12 +85,8 @@ impl Model {
         tensors
     }
 
-    /// The header with its length in front, and the checksums of everything.
-    fn header(
-        &self,
-        tensors: &[(String, Tensor<'_>)],
-        check: &impl Fn() -> Result<()>,
-    ) -> Result<(Vec<u8>, Vec<u8>)> {
+    /// The header, with its length in front.
+    pub(super) fn header(&self, tensors: &[(String, Tensor<'_>)]) -> Result<Vec<u8>> {
         let texts = [
             ("classes", self.classes.len().to_string()),
             ("features", self.scorer.features().to_string()),
@@ -104,18 +106,19 @@ impl Model {
         }
         header.push('}');
         let mut end = 0;
-        let mut checksums = Vec::with_capacity(8 * (tensors.len() + 1));
-        let last = ("U8", 8 * (tensors.len() + 1), 8 * (tensors.len() + 1));
+        let size = checksums_size(tensors);
         let entries = tensors
             .iter()
             .map(|(name, tensor)| {
                 (
                     name.as_str(),
-                    (tensor.element(), tensor.len(), tensor.bytes().len()),
+                    tensor.element(),
+                    tensor.len(),
+                    tensor.bytes().len(),
                 )
             })
-            .chain(std::iter::once((CHECKSUMS, last)));
-        for (name, (element, length, size)) in entries {
+            .chain(std::iter::once((CHECKSUMS, "U8", size, size)));
+        for (name, element, length, size) in entries {
             let start = end;
             end += size;
             let name = json(name)?;
@@ -130,13 +133,19 @@ impl Model {
         }
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
         bytes.extend_from_slice(header.as_bytes());
-        for (_, tensor) in tensors {
-            check()?;
-            checksums.extend_from_slice(&xxh3_64(tensor.bytes()).to_le_bytes());
-        }
-        checksums.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
-        Ok((bytes, checksums))
+        Ok(bytes)
     }
+}
+
+/// Size of the array of checksums: one for each array and one for the header.
+fn checksums_size(tensors: &[(String, Tensor<'_>)]) -> usize {
+    8 * (tensors.len() + 1)
+}
+
+/// Size of a file with this header and these arrays.
+pub(super) fn file_size(header: &[u8], tensors: &[(String, Tensor<'_>)]) -> u64 {
+    let arrays: usize = tensors.iter().map(|(_, tensor)| tensor.bytes().len()).sum();
+    (header.len() + arrays + checksums_size(tensors)) as u64
 }
 
 fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {

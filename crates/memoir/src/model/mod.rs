@@ -2,7 +2,9 @@
 //! Prediction is exact: nothing here knows oracles or trainers.
 
 mod container;
+mod explain;
 mod file;
+mod inspect;
 mod linear;
 mod output;
 mod predict;
@@ -18,9 +20,11 @@ use crate::params::Value;
 use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
 
+pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
+pub use inspect::{ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear, LinearBuilder};
 pub use output::write_beside;
-pub use predict::Predictions;
+pub use predict::{Predictions, Predictor};
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.

@@ -1,9 +1,10 @@
-//! Predicting many rows at once.
+//! Predicting: raw input one by one, or many weighted rows at once.
 
 use rayon::prelude::*;
 
 use super::{Model, Scratch};
-use crate::sparse::{Rows, Scored};
+use crate::sparse::{RowView, Rows, Scored};
+use crate::text::TextScratch;
 use crate::{Result, Session};
 
 /// Rows that one worker predicts between two looks at the cancel flag.
@@ -39,7 +40,63 @@ impl Predictions {
     }
 }
 
+/// Predicts raw input one by one. Each thread has its own; after the first row no memory is allocated.
+pub struct Predictor<'m> {
+    model: &'m Model,
+    scratch: Scratch,
+    text: TextScratch,
+    row: Rows,
+    best: Vec<Scored>,
+}
+
+impl Predictor<'_> {
+    /// The `k` best classes of a text, best first.
+    pub fn text(&mut self, text: &str, k: usize) -> Result<&[Scored]> {
+        self.row.clear();
+        self.model
+            .preprocessing
+            .text_row(text, &mut self.text, &mut self.row)?;
+        Ok(self.best(k))
+    }
+
+    /// The `k` best classes of a vector as the user has it, best first. Empties `entries`.
+    pub fn vector(&mut self, entries: &mut Vec<(u32, f32)>, k: usize) -> Result<&[Scored]> {
+        self.row.clear();
+        self.model.preprocessing.vector_row(entries, &mut self.row)?;
+        Ok(self.best(k))
+    }
+
+    /// The weighted row of the last input, for instance to explain the answer.
+    pub fn row(&self) -> RowView<'_> {
+        if self.row.is_empty() {
+            RowView {
+                indices: &[],
+                values: &[],
+            }
+        } else {
+            self.row.row(0)
+        }
+    }
+
+    fn best(&mut self, k: usize) -> &[Scored] {
+        let row = self.row.row(0);
+        self.model.scorer.top_k(row, k, &mut self.scratch, &mut self.best);
+        &self.best
+    }
+}
+
 impl Model {
+    /// Predicts raw input one by one.
+    pub fn predictor(&self) -> Predictor<'_> {
+        Predictor {
+            model: self,
+            scratch: Scratch::default(),
+            text: TextScratch::default(),
+            row: Rows::new(),
+            best: Vec::new(),
+        }
+    }
+
     /// The `k` best classes of each of `rows`, which are weighted already (see [`crate::text::Preprocessing`]).
     ///
     /// Works in the session's pool; the answer does not depend on its size.

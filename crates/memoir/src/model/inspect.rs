@@ -1,0 +1,132 @@
+//! What is in a model: sizes, parameters, classes. Made to be shown or written as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Model;
+use super::file::{ClassArrays, file_size};
+use crate::Result;
+use crate::params::Value;
+use crate::text::{TextParams, WeightingScheme};
+
+/// How many of the largest and smallest classes a summary names.
+const EXTREMES: usize = 5;
+
+/// A model at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Algorithm that made it.
+    pub algorithm: String,
+    /// Parameters of the algorithm.
+    pub params: BTreeMap<String, Value>,
+    /// Seed of the algorithm's random choices.
+    pub seed: u64,
+    /// Number of training rows.
+    pub rows: u64,
+    /// Kind of scorer.
+    pub scorer: &'static str,
+    /// Number of classes.
+    pub classes: usize,
+    /// Number of features of the scorer.
+    pub features: usize,
+    /// Number of stored weights, if the scorer has such.
+    pub weights: Option<usize>,
+    /// How weights are stored (`f32`), if the scorer has such.
+    pub precision: Option<String>,
+    /// What the input is: `text` or `vectors`.
+    pub input: &'static str,
+    /// How text becomes features, if the input is text.
+    pub text: Option<TextParams>,
+    /// What is done to the values of a row.
+    pub weighting: WeightingScheme,
+    /// Whether rows get a constant feature.
+    pub constant: bool,
+    /// Size of the model file.
+    pub file_bytes: u64,
+    /// The arrays in the file, in the file's order.
+    pub tensors: Vec<TensorSummary>,
+    /// The classes with the most training rows, largest first.
+    pub largest_classes: Vec<ClassSize>,
+    /// The classes with the fewest training rows, smallest first.
+    pub smallest_classes: Vec<ClassSize>,
+}
+
+/// An array of a model file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TensorSummary {
+    /// Name.
+    pub name: String,
+    /// Type of its elements (`F32`).
+    pub element: &'static str,
+    /// Number of elements.
+    pub length: usize,
+    /// Size.
+    pub bytes: usize,
+}
+
+/// A class with its number of training rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassSize {
+    /// Name.
+    pub name: String,
+    /// Training rows.
+    pub rows: u32,
+}
+
+impl Model {
+    /// What is in the model.
+    pub fn summary(&self) -> Result<Summary> {
+        let class_arrays = ClassArrays::new(&self.classes);
+        let tensors = self.all_tensors(&class_arrays);
+        let values = tensors.iter().find(|(name, _)| name == "weights.values");
+        let weighting = &self.preprocessing.weighting;
+        let text = self.preprocessing.text();
+        let (largest_classes, smallest_classes) = self.extreme_classes();
+        Ok(Summary {
+            algorithm: self.origin.algorithm.clone(),
+            params: self.origin.params.clone(),
+            seed: self.origin.seed,
+            rows: self.origin.rows,
+            scorer: self.scorer.kind(),
+            classes: self.classes.len(),
+            features: self.scorer.features(),
+            weights: values.map(|(_, tensor)| tensor.len()),
+            precision: values.map(|(_, tensor)| tensor.element().to_lowercase()),
+            input: if text.is_some() { "text" } else { "vectors" },
+            text: text.map(|text| text.params.clone()),
+            weighting: weighting.scheme,
+            constant: weighting.constant,
+            file_bytes: file_size(&self.header(&tensors)?, &tensors),
+            tensors: tensors
+                .iter()
+                .map(|(name, tensor)| TensorSummary {
+                    name: name.clone(),
+                    element: tensor.element(),
+                    length: tensor.len(),
+                    bytes: tensor.bytes().len(),
+                })
+                .collect(),
+            largest_classes,
+            smallest_classes,
+        })
+    }
+
+    /// Largest and smallest classes; of equal ones, the lower number first.
+    fn extreme_classes(&self) -> (Vec<ClassSize>, Vec<ClassSize>) {
+        let mut sizes: Vec<(u32, u32)> = (0..).zip(self.origin.class_counts.iter().copied()).collect();
+        let take = |sizes: &[(u32, u32)]| {
+            let first = sizes.iter().take(EXTREMES);
+            first
+                .map(|&(class, rows)| ClassSize {
+                    name: self.classes.name(class).to_owned(),
+                    rows,
+                })
+                .collect()
+        };
+        sizes.sort_by_key(|&(_, rows)| rows);
+        let smallest = take(&sizes);
+        sizes.sort_by_key(|&(class, rows)| (std::cmp::Reverse(rows), class));
+        (take(&sizes), smallest)
+    }
+}

@@ -1,0 +1,166 @@
+//! Model files: what is written is read back, nothing damaged is accepted, nothing hostile is obeyed.
+
+mod damaged;
+mod hostile;
+mod round_trip;
+mod specification;
+
+use std::fs;
+use std::path::Path;
+
+use memoir::model::{LinearBuilder, Origin, Precision};
+use memoir::params::Value;
+use memoir::sparse::Rows;
+use memoir::text::{Input, Preprocessing, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme};
+use memoir::{Catalogue, Error, Model};
+use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Four rows over four features.
+fn rows() -> Rows {
+    let mut rows = Rows::new();
+    rows.push_unsorted(&mut vec![(0, 1.0), (2, 3.0)]);
+    rows.push_unsorted(&mut vec![(1, 2.0), (3, 1.0)]);
+    rows.push_unsorted(&mut vec![(3, 5.0)]);
+    rows.push_unsorted(&mut vec![]);
+    rows
+}
+
+/// A small model with every array that a linear model can have.
+fn model(input: Input, precision: Precision) -> Model {
+    let mut builder = LinearBuilder::new(3);
+    builder.push_feature([(0, 0.5), (2, -1.25)]);
+    builder.push_feature([(1, 1.0)]);
+    builder.push_feature([]);
+    builder.push_feature([(0, 0.1), (1, 0.2), (2, 0.3)]);
+    let params = [
+        ("min-weight", Value::Number(1.0)),
+        ("rivals", Value::Integer(30)),
+        ("mode", Value::Word("fast \u{1F680}".to_owned())),
+        ("step", Value::Auto),
+    ];
+    Model {
+        classes: ["rök", "", "c \"quoted\"\n"].into_iter().collect(),
+        preprocessing: Preprocessing {
+            weighting: Weighting::fit(WeightingScheme::LogTfIdf, false, &rows()),
+            input,
+        },
+        scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),
+        origin: Origin {
+            algorithm: "centroid".to_owned(),
+            params: params.map(|(name, value)| (name.to_owned(), value)).into(),
+            seed: u64::MAX,
+            rows: 4,
+            class_counts: vec![1, 0, 3],
+        },
+    }
+}
+
+fn vectors() -> Input {
+    Input::Vectors {
+        features: 4,
+        first: 1,
+    }
+}
+
+fn text() -> Input {
+    let vocabulary: Vocabulary = ["smoke", "on", "the", "wåter"].into_iter().collect();
+    Input::Text(TextPipeline::new(TextParams::default(), vocabulary).unwrap())
+}
+
+/// A folder in which one file is written and opened again and again.
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("model")
+    }
+
+    fn save(&self, model: &Model) -> Vec<u8> {
+        model.save(&self.path()).unwrap();
+        fs::read(self.path()).unwrap()
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Model, Error> {
+        // A new file each time: some file systems wait for the disk when an old one is overwritten.
+        let _ = fs::remove_file(self.path());
+        fs::write(self.path(), bytes).unwrap();
+        load(&self.path())
+    }
+
+    /// What is wrong with a file of these bytes, without its path.
+    fn complaint(&self, bytes: &[u8]) -> String {
+        let Err(error) = self.load(bytes) else {
+            panic!("the file was accepted");
+        };
+        let message = error.to_string();
+        let prefix = format!("{}: not a usable model file: ", self.path().display());
+        assert!(!message.contains('\n'), "more than one line: {message}");
+        match message.strip_prefix(&prefix) {
+            Some(complaint) => complaint.to_owned(),
+            None => panic!("unexpected kind of error: {message}"),
+        }
+    }
+}
+
+fn load(path: &Path) -> Result<Model, Error> {
+    Model::load(path, &Catalogue::new())
+}
+
+/// Length of the header, its leading eight bytes included.
+fn header_length(bytes: &[u8]) -> usize {
+    8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize
+}
+
+/// Where the array called `name` lies in the file.
+fn place(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
+    let start = header_length(bytes);
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..start]).unwrap();
+    let offset = |index: usize| start + header[name]["data_offsets"][index].as_u64().unwrap() as usize;
+    offset(0)..offset(1)
+}
+
+/// Replaces the header's text and makes all checksums right again: what a hostile writer would do.
+fn with_header(bytes: &[u8], change: impl FnOnce(&str) -> String) -> Vec<u8> {
+    let start = header_length(bytes);
+    let mut header = change(std::str::from_utf8(&bytes[8..start]).unwrap());
+    while !header.len().is_multiple_of(8) {
+        header.push(' ');
+    }
+    let mut changed = (header.len() as u64).to_le_bytes().to_vec();
+    changed.extend_from_slice(header.as_bytes());
+    let sum = xxh3_64(&changed);
+    changed.extend_from_slice(&bytes[start..bytes.len() - 8]);
+    changed.extend_from_slice(&sum.to_le_bytes());
+    changed
+}
+
+/// Changes the content of the array called `name` and makes its checksum right again.
+fn with_array(bytes: &[u8], name: &str, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    let range = place(bytes, name);
+    change(&mut changed[range.clone()]);
+    let sum = xxh3_64(&changed[range.clone()]);
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..header_length(bytes)]).unwrap();
+    let starts = header
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(other, _)| *other != "__metadata__");
+    let number = starts
+        .filter(|(_, entry)| {
+            header_length(bytes) as u64 + entry["data_offsets"][1].as_u64().unwrap() <= range.start as u64
+        })
+        .count();
+    let slot = place(bytes, "checksums").start + 8 * number;
+    changed[slot..slot + 8].copy_from_slice(&sum.to_le_bytes());
+    changed
+}

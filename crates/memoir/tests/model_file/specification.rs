@@ -1,0 +1,229 @@
+//! An independent reader that follows `docs/model-file.md` and nothing else, to keep the document honest.
+
+use std::collections::BTreeMap;
+
+use memoir::model::Scratch;
+
+use super::*;
+
+/// A model file as the document describes it.
+struct Reader {
+    texts: BTreeMap<String, String>,
+    arrays: BTreeMap<String, (String, Vec<u8>)>,
+}
+
+impl Reader {
+    fn new(bytes: &[u8]) -> Self {
+        let header_size = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        assert_eq!((8 + header_size) % 8, 0);
+        let data = &bytes[8 + header_size..];
+        let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header_size]).unwrap();
+        let mut texts = BTreeMap::new();
+        let mut entries = Vec::new();
+        for (name, value) in header.as_object().unwrap() {
+            if name == "__metadata__" {
+                for (key, text) in value.as_object().unwrap() {
+                    texts.insert(key.clone(), text.as_str().unwrap().to_owned());
+                }
+            } else {
+                let number = |value: &serde_json::Value| value.as_u64().unwrap() as usize;
+                let range = number(&value["data_offsets"][0])..number(&value["data_offsets"][1]);
+                let dtype = value["dtype"].as_str().unwrap().to_owned();
+                let length = number(&value["shape"][0]);
+                entries.push((range, name.clone(), dtype, length));
+            }
+        }
+        entries.sort_by_key(|(range, ..)| (range.start, range.end));
+        let mut expected_start = 0;
+        let mut last_size = 8;
+        let mut sums = Vec::new();
+        let mut arrays = BTreeMap::new();
+        for (range, name, dtype, length) in entries {
+            let size = match dtype.as_str() {
+                "U64" => 8,
+                "U32" | "F32" => 4,
+                "U16" | "F16" => 2,
+                "U8" => 1,
+                other => panic!("the document does not know {other}"),
+            };
+            assert_eq!(range.start, expected_start);
+            assert_eq!(range.len(), size * length);
+            assert!(size <= last_size, "long elements come first");
+            assert_eq!(
+                (8 + header_size + range.start) % size,
+                0,
+                "every array is aligned"
+            );
+            expected_start = range.end;
+            last_size = size;
+            sums.push(xxh3_64(&data[range.clone()]));
+            arrays.insert(name, (dtype, data[range].to_vec()));
+        }
+        assert_eq!(expected_start, data.len());
+        let (dtype, checksums) = arrays.remove("checksums").unwrap();
+        assert_eq!(dtype, "U8");
+        assert_eq!(&data[data.len() - checksums.len()..], checksums);
+        *sums.last_mut().unwrap() = xxh3_64(&bytes[..8 + header_size]);
+        let stored: Vec<u64> = checksums
+            .chunks(8)
+            .map(|sum| u64::from_le_bytes(sum.try_into().unwrap()))
+            .collect();
+        assert_eq!(stored, sums);
+        Self { texts, arrays }
+    }
+
+    fn bytes(&self, name: &str, dtype: &str) -> &[u8] {
+        let (found, bytes) = &self.arrays[name];
+        assert_eq!(found, dtype);
+        bytes
+    }
+
+    fn u64(&self, name: &str) -> Vec<u64> {
+        let chunks = self.bytes(name, "U64").chunks(8);
+        chunks
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    fn u32(&self, name: &str) -> Vec<u32> {
+        let chunks = self.bytes(name, "U32").chunks(4);
+        chunks
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    fn f32(&self, name: &str) -> Vec<f32> {
+        let chunks = self.bytes(name, "F32").chunks(4);
+        chunks
+            .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    fn names(&self, names: &str, ends: &str) -> Vec<String> {
+        let text = std::str::from_utf8(self.bytes(names, "U8")).unwrap();
+        let ends = self.u64(ends);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        starts
+            .zip(&ends)
+            .map(|(start, &end)| text[start as usize..end as usize].to_owned())
+            .collect()
+    }
+
+    fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.texts[name]).unwrap()
+    }
+
+    /// The words of a text model in a text of words that the document's rules leave as they are.
+    fn counts(&self, text: &str) -> BTreeMap<usize, f32> {
+        let names = self.names("text.names", "text.ends");
+        let slots = self.u32("text.slots");
+        let mut counts = BTreeMap::new();
+        for word in text.split(' ') {
+            let mut slot = xxh3_64(word.as_bytes()) as usize % slots.len();
+            while slots[slot] != u32::MAX {
+                let feature = slots[slot] as usize;
+                if names[feature] == word {
+                    *counts.entry(feature).or_insert(0.0) += 1.0;
+                    break;
+                }
+                slot = (slot + 1) % slots.len();
+            }
+        }
+        counts
+    }
+
+    /// Scores of all classes for a row of counts.
+    fn scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
+        assert_eq!(self.json("preprocessing")["weighting"], "log-tf-idf");
+        let inverse = self.f32("weighting.inverse_frequency");
+        let weighted: Vec<(usize, f32)> = counts
+            .iter()
+            .map(|(&feature, count)| (feature, (1.0 + count.ln()) * inverse[feature]))
+            .collect();
+        let squares = weighted
+            .iter()
+            .map(|(_, value)| f64::from(*value) * f64::from(*value));
+        let norm = squares.sum::<f64>().sqrt();
+        let offsets = self.u64("weights.offsets");
+        let ids: Vec<usize> = self
+            .bytes("weights.classes", "U16")
+            .chunks(2)
+            .map(|id| usize::from(u16::from_le_bytes(id.try_into().unwrap())))
+            .collect();
+        let values: Vec<f32> = match self.arrays["weights.values"].0.as_str() {
+            "F32" => self.f32("weights.values"),
+            _ => self
+                .bytes("weights.values", "F16")
+                .chunks(2)
+                .map(|value| half::f16::from_le_bytes(value.try_into().unwrap()).to_f32())
+                .collect(),
+        };
+        let mut scores = self.f32("weights.bias");
+        for (feature, value) in weighted {
+            let value = (f64::from(value) / norm) as f32;
+            for posting in offsets[feature] as usize..offsets[feature + 1] as usize {
+                scores[ids[posting]] += value * values[posting];
+            }
+        }
+        scores
+    }
+}
+
+#[test]
+fn a_reader_made_from_the_document_gets_the_same_answers() {
+    let bench = Bench::new();
+    for precision in [Precision::F32, Precision::F16] {
+        let original = model(text(), precision);
+        let reader = Reader::new(&bench.save(&original));
+        assert_eq!(reader.texts["format"], "memoir");
+        assert_eq!(reader.texts["version"], "1");
+        assert_eq!(reader.texts["scorer"], "linear");
+        assert_eq!(
+            (
+                reader.texts["classes"].as_str(),
+                reader.texts["features"].as_str()
+            ),
+            ("3", "4")
+        );
+        assert_eq!(
+            reader.names("classes.names", "classes.ends"),
+            ["rök", "", "c \"quoted\"\n"]
+        );
+        assert_eq!(reader.u32("classes.counts"), [1, 0, 3]);
+        assert_eq!(reader.u32("weighting.document_frequency"), [1, 1, 1, 2]);
+        assert_eq!(reader.json("origin")["algorithm"], "centroid");
+        assert_eq!(reader.json("origin")["seed"], u64::MAX);
+        assert_eq!(reader.json("preprocessing")["input"]["kind"], "text");
+
+        let input = "smoke on the wåter smoke unheard";
+        let mut predictor = original.predictor();
+        let best = predictor.text(input, 3).unwrap().to_vec();
+        let scores = reader.scores(&reader.counts(input));
+        for scored in best {
+            assert_eq!(scores[scored.class as usize], scored.score);
+        }
+    }
+}
+
+#[test]
+fn a_vector_model_says_how_features_are_numbered() {
+    let bench = Bench::new();
+    let original = model(vectors(), Precision::F32);
+    let reader = Reader::new(&bench.save(&original));
+    let input = &reader.json("preprocessing")["input"];
+    assert_eq!(
+        (&input["kind"], &input["features"], &input["first"]),
+        (&"vectors".into(), &4.into(), &1.into())
+    );
+    let mut weighted = Rows::new();
+    original
+        .preprocessing
+        .vector_row(&mut vec![(3, 2.0), (0, 1.0)], &mut weighted)
+        .unwrap();
+    let mut best = Vec::new();
+    original
+        .scorer
+        .top_k(weighted.row(0), 1, &mut Scratch::default(), &mut best);
+    let scores = reader.scores(&BTreeMap::from([(0, 1.0), (3, 2.0)]));
+    assert_eq!(scores[best[0].class as usize], best[0].score);
+}

@@ -82,6 +82,16 @@ impl LabelSets {
         counts
     }
 
+    /// Makes sure that so many more rows and labels fit; takes no more memory than needed.
+    pub fn make_room(&mut self, rows: usize, labels: usize) {
+        if self.ends.capacity() - self.ends.len() < rows {
+            self.ends.reserve_exact(rows);
+        }
+        if self.labels.capacity() - self.labels.len() < labels {
+            self.labels.reserve_exact(labels);
+        }
+    }
+
     /// Gives spare capacity back.
     pub fn shrink_to_fit(&mut self) {
         self.ends.shrink_to_fit();

@@ -1,0 +1,117 @@
+//! Cuts a stream of bytes into blocks of whole records, so that blocks can be parsed apart from each other.
+
+use super::quotes::QuoteScanner;
+use super::source::OpenSource;
+use crate::{Error, Result};
+
+/// Longest record: a stream without line ends must not fill the memory.
+const MAX_RECORD: usize = 1 << 28;
+
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// What ends a record.
+pub(super) enum RecordEnds {
+    /// Every line end.
+    Lines,
+    /// Every line end outside quotes.
+    Quoted(QuoteScanner),
+}
+
+impl RecordEnds {
+    /// Goes on with `bytes`: one past the last end of a record in them.
+    fn last_in(&mut self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Lines => memchr::memrchr(b'\n', bytes).map(|place| place + 1),
+            Self::Quoted(scanner) => scanner.last_record_end(bytes),
+        }
+    }
+}
+
+/// Reads blocks of whole records; the last byte of each block is a line end.
+pub(super) struct BlockReader {
+    source: OpenSource,
+    ends: RecordEnds,
+    size: usize,
+    /// What follows the last whole record of the block before.
+    rest: Vec<u8>,
+    started: bool,
+    finished: bool,
+}
+
+impl BlockReader {
+    /// Reads `source` in blocks of about `size` bytes.
+    pub(super) fn new(source: OpenSource, ends: RecordEnds, size: usize) -> Self {
+        Self {
+            source,
+            ends,
+            size: size.max(1),
+            rest: Vec::new(),
+            started: false,
+            finished: false,
+        }
+    }
+
+    /// The next block, or `None` at the end. Where data comes in slowly, a block is what has come so far.
+    pub(super) fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.finished {
+            return Ok(None);
+        }
+        let mut block = std::mem::take(&mut self.rest);
+        let mut whole = 0;
+        loop {
+            let start = block.len();
+            let room = if start < self.size {
+                self.size - start
+            } else {
+                start
+            };
+            block.resize(start + room, 0);
+            let count = self.source.read(&mut block[start..])?;
+            block.truncate(start + count);
+            let fresh = if self.started { start } else { 0 };
+            if !self.started && !self.skip_mark(&mut block, count == 0)? {
+                continue;
+            }
+            if let Some(end) = self.ends.last_in(&block[fresh..]) {
+                whole = fresh + end;
+            }
+            if count == 0 {
+                self.finished = true;
+                if block.last().is_some_and(|&byte| byte != b'\n') {
+                    block.push(b'\n');
+                }
+                return Ok((!block.is_empty()).then_some(block));
+            }
+            if whole > 0 && (block.len() >= self.size || !self.source.patient) {
+                self.rest.extend_from_slice(&block[whole..]);
+                block.truncate(whole);
+                return Ok(Some(block));
+            }
+            if block.len() > MAX_RECORD {
+                return Err(Error::input(
+                    &self.source.name,
+                    format!(
+                        "a row is longer than {} MiB; expected line ends between rows",
+                        MAX_RECORD >> 20
+                    ),
+                ));
+            }
+        }
+    }
+
+    /// Removes a byte-order mark in front. `false` if more bytes are needed to tell.
+    fn skip_mark(&mut self, head: &mut Vec<u8>, at_end: bool) -> Result<bool> {
+        if !at_end && head.len() < UTF8_MARK.len() && UTF8_MARK.starts_with(head) {
+            return Ok(false);
+        }
+        if UTF16_MARKS.iter().any(|mark| head.starts_with(mark)) {
+            return Err(Error::input(&self.source.name, "is UTF-16 text; expected UTF-8"));
+        }
+        if head.starts_with(UTF8_MARK) {
+            head.drain(..UTF8_MARK.len());
+        }
+        self.started = true;
+        Ok(true)
+    }
+}

@@ -1,0 +1,90 @@
+//! Reads blocks ahead in a thread of its own, so that reading, decompressing and waiting for input go on while other
+//! blocks are parsed, and so that a run can be stopped while its input is silent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use super::blocks::{BlockReader, RecordEnds};
+use super::source::Source;
+use crate::{Error, Result, Session};
+
+/// How often a wait for input looks whether the run was stopped.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// A block of whole records.
+pub(super) struct RawBlock {
+    pub(super) bytes: Vec<u8>,
+    /// Bytes of the source, as stored, that had been read when the block was complete.
+    pub(super) position: u64,
+}
+
+/// The blocks of a source in their order.
+pub(super) struct Feed {
+    blocks: Receiver<Result<RawBlock>>,
+    /// Size of the source in bytes as stored, or 0 if unknown.
+    size: Arc<AtomicU64>,
+}
+
+impl Feed {
+    /// Begins to read `source`, at most `ahead` blocks in advance. Problems come up with [`Feed::next_block`].
+    pub(super) fn start(source: Source, ends: RecordEnds, block_size: usize, ahead: usize) -> Result<Self> {
+        let (sender, blocks) = sync_channel(ahead);
+        let size = Arc::new(AtomicU64::new(0));
+        let shared_size = Arc::clone(&size);
+        let name = source.name().to_owned();
+        std::thread::Builder::new()
+            .name("memoir-read".to_owned())
+            .spawn(move || {
+                if let Err(problem) = read_all(source, ends, block_size, &shared_size, &sender) {
+                    // If nobody listens any more, nobody misses the message.
+                    drop(sender.send(Err(problem)));
+                }
+            })
+            .map_err(|reason| Error::input(name, format!("cannot start a thread to read it: {reason}")))?;
+        Ok(Self { blocks, size })
+    }
+
+    /// Waits for the next block; `None` at the end.
+    pub(super) fn next_block(&self, session: &Session<'_>) -> Result<Option<RawBlock>> {
+        loop {
+            session.check()?;
+            match self.blocks.recv_timeout(WAIT) {
+                Ok(block) => return block.map(Some),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            }
+        }
+    }
+
+    /// The next block if it is there already.
+    pub(super) fn ready_block(&self) -> Result<Option<RawBlock>> {
+        self.blocks.try_recv().ok().transpose()
+    }
+
+    /// Size of the source in bytes as stored, or 0 if unknown (before the first block, too).
+    pub(super) fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
+    }
+}
+
+fn read_all(
+    source: Source,
+    ends: RecordEnds,
+    block_size: usize,
+    size: &AtomicU64,
+    sender: &SyncSender<Result<RawBlock>>,
+) -> Result<()> {
+    let source = source.open()?;
+    size.store(source.size, Ordering::Relaxed);
+    let counter = Arc::clone(&source.position);
+    let mut reader = BlockReader::new(source, ends, block_size);
+    while let Some(bytes) = reader.next_block()? {
+        let position = counter.load(Ordering::Relaxed);
+        if sender.send(Ok(RawBlock { bytes, position })).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,406 @@
+//! Vectors as text: `label index:value …` (libsvm) and the same behind a header `rows features classes` (xmc).
+//!
+//! - Several labels are separated by commas. A line that begins with a blank, or with an `index:value`, has no label.
+//! - `#` begins a comment; `# weight=0.5` in it is the weight of the row.
+//! - Indices may come in any order; values of a repeated index are added up; zeros are not kept.
+//! - Lines without anything are passed over (in xmc, a line of blanks is a row without labels and features).
+
+use super::Parsed;
+use super::number::{BadValue, leading_digits, plain_decimal, whole_value};
+use super::options::{MAX_FEATURES, ReadOptions};
+use super::parsed::{Problem, shown};
+
+/// What the first line of an xmc file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) rows: u64,
+    pub(super) features: u64,
+    pub(super) classes: u64,
+}
+
+impl Header {
+    /// Reads the first line.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, Problem> {
+        let wrong = || {
+            let found = shown(line.trim_ascii());
+            Problem::new(
+                0,
+                format!("expected a header of three whole numbers (rows, features, classes), found {found}"),
+            )
+        };
+        let mut words = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
+        let mut number = || {
+            let word = words.next().ok_or_else(wrong)?;
+            let (number, length) = leading_digits(word);
+            if length < word.len() {
+                Err(wrong())
+            } else {
+                Ok(number)
+            }
+        };
+        let header = Self {
+            rows: number()?,
+            features: number()?,
+            classes: number()?,
+        };
+        if words.next().is_some() {
+            return Err(wrong());
+        }
+        if header.features > MAX_FEATURES as u64 {
+            let found = header.features;
+            return Err(Problem::new(
+                0,
+                format!("the header says {found} features; at most {MAX_FEATURES} are supported"),
+            ));
+        }
+        Ok(header)
+    }
+}
+
+/// Parses blocks of rows.
+#[derive(Debug, Clone)]
+pub(super) struct VectorParser {
+    /// The smallest index: 0 or 1.
+    first_index: u64,
+    header: Option<Header>,
+    /// What separates labels, unless the label field is one label.
+    separator: Option<String>,
+    skip_bad_rows: bool,
+}
+
+/// The row being read; kept from row to row for its memory.
+#[derive(Default)]
+struct Draft {
+    /// The label field.
+    label: Option<(usize, usize)>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+    increasing: bool,
+    /// One more than the largest index.
+    width: usize,
+    weight: Option<f32>,
+    /// Whether the line holds a row.
+    present: bool,
+    entries: Vec<(u32, f32)>,
+    classes: Vec<u32>,
+}
+
+fn ends_value(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'#')
+}
+
+/// The part of `bytes` before the next blank or line end.
+fn token(bytes: &[u8]) -> &[u8] {
+    let length = bytes.iter().position(u8::is_ascii_whitespace);
+    &bytes[..length.unwrap_or(bytes.len())]
+}
+
+impl VectorParser {
+    pub(super) fn libsvm(options: &ReadOptions) -> Self {
+        let separator = options.label_separator.clone().unwrap_or_else(|| ",".to_owned());
+        Self {
+            first_index: u64::from(!options.zero_based),
+            header: None,
+            separator: (!options.single_label && !separator.is_empty()).then_some(separator),
+            skip_bad_rows: options.skip_bad_rows,
+        }
+    }
+
+    pub(super) fn xmc(options: &ReadOptions, header: Header) -> Self {
+        Self {
+            first_index: 0,
+            header: Some(header),
+            ..Self::libsvm(options)
+        }
+    }
+
+    /// What the header says, in files that have one.
+    pub(super) fn header(&self) -> Option<Header> {
+        self.header
+    }
+
+    /// Parses whole lines, up to the first bad row unless those are skipped.
+    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
+        let mut parsed = Parsed::default();
+        let mut draft = Draft::default();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let line = parsed.tally.lines;
+            parsed.tally.lines += 1;
+            match self.read_row(rest, &mut draft).and_then(|length| {
+                self.keep_row(&rest[..length], line, &mut draft, &mut parsed)?;
+                Ok(length)
+            }) {
+                Ok(length) => rest = &rest[length..],
+                Err(problem) => {
+                    parsed.push_bad(line, problem);
+                    if !self.skip_bad_rows {
+                        break;
+                    }
+                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |place| place + 1);
+                    rest = &rest[end..];
+                }
+            }
+        }
+        parsed
+    }
+
+    /// Reads the line at the start of `bytes` into `draft`; returns its length with the line end.
+    fn read_row(&self, bytes: &[u8], draft: &mut Draft) -> Result<usize, Problem> {
+        draft.label = None;
+        draft.indices.clear();
+        draft.values.clear();
+        draft.increasing = true;
+        draft.width = 0;
+        draft.weight = None;
+        draft.present = false;
+        let at = |place: usize| bytes.get(place).copied().unwrap_or(b'\n');
+        let mut place = self.read_label(bytes, draft)?;
+        let mut previous = 0;
+        loop {
+            match at(place) {
+                b' ' | b'\t' | b'\r' => {
+                    place += 1;
+                    continue;
+                }
+                b'\n' => return Ok((place + 1).min(bytes.len())),
+                b'#' => return self.read_comment(bytes, place, draft),
+                _ => {}
+            }
+            let (index, digits) = leading_digits(&bytes[place..]);
+            if digits == 0 || at(place + digits) != b':' {
+                return Err(Self::explain_token(token(&bytes[place..]), place));
+            }
+            // Numbered from 0 from here on; an index 0 of a 1-based file turns out too large.
+            let feature = index.wrapping_sub(self.first_index);
+            if feature >= self.header.map_or(MAX_FEATURES as u64, |header| header.features) {
+                return Err(self.explain_index(index, place));
+            }
+            let value_place = place + digits + 1;
+            let (value, length) = match plain_decimal(&bytes[value_place..], ends_value) {
+                Some(plain) => plain,
+                None => Self::read_odd_value(&bytes[value_place..], index, value_place)?,
+            };
+            place = value_place + length;
+            let width = feature as usize + 1;
+            draft.width = draft.width.max(width);
+            if value != 0.0 {
+                draft.increasing &= width > previous;
+                previous = width;
+                draft.indices.push(feature as u32);
+                draft.values.push(value);
+            }
+            draft.present = true;
+        }
+    }
+
+    /// Reads the label field, if there is one; returns where the features begin.
+    fn read_label(&self, bytes: &[u8], draft: &mut Draft) -> Result<usize, Problem> {
+        let field = token(bytes);
+        if field.is_empty() {
+            draft.present =
+                self.header.is_some() && bytes.first().is_some_and(|&byte| byte == b' ' || byte == b'\t');
+            return Ok(0);
+        }
+        let (_, digits) = leading_digits(field);
+        if field[0] == b'#' || (digits > 0 && field.get(digits) == Some(&b':')) {
+            return Ok(0);
+        }
+        if field.starts_with(b"qid:") {
+            return Err(Self::explain_token(field, 0));
+        }
+        draft.label = Some((0, field.len()));
+        draft.present = true;
+        Ok(field.len())
+    }
+
+    /// Reads what follows `#` at `place`; returns the length of the line.
+    fn read_comment(&self, bytes: &[u8], place: usize, draft: &mut Draft) -> Result<usize, Problem> {
+        let end = memchr::memchr(b'\n', &bytes[place..]).map_or(bytes.len(), |length| place + length);
+        let mut start = place + 1;
+        for word in bytes[start..end].split(u8::is_ascii_whitespace) {
+            if let Some(number) = word.strip_prefix(b"weight=") {
+                draft.weight = Some(read_weight(number).map_err(|message| Problem::new(start + 7, message))?);
+            }
+            start += word.len() + 1;
+        }
+        Ok((end + 1).min(bytes.len()))
+    }
+
+    /// Reads a value that is not a plain decimal.
+    fn read_odd_value(bytes: &[u8], index: u64, column: usize) -> Result<(f32, usize), Problem> {
+        let length = bytes
+            .iter()
+            .position(|&byte| ends_value(byte))
+            .unwrap_or(bytes.len());
+        let text = &bytes[..length];
+        match whole_value(text) {
+            Ok(value) => Ok((value, length)),
+            Err(_) if text.is_empty() => Err(Problem::new(
+                column,
+                format!("expected a number as the value of feature {index}, found nothing"),
+            )),
+            Err(reason) => Err(Problem::new(
+                column,
+                format!(
+                    "expected {} as the value of feature {index}, found {}",
+                    expected_value(reason),
+                    shown(text)
+                ),
+            )),
+        }
+    }
+
+    fn explain_token(token: &[u8], column: usize) -> Problem {
+        if token.starts_with(b"qid:") {
+            return Problem::new(
+                column,
+                format!(
+                    "found {}: query ids are for ranking and not supported; remove them",
+                    shown(token)
+                ),
+            );
+        }
+        Problem::new(column, format!("expected `index:value`, found {}", shown(token)))
+    }
+
+    fn explain_index(&self, index: u64, column: usize) -> Problem {
+        let message = if index < self.first_index {
+            "expected indices that count from 1, found 0; if yours count from 0, say `--zero-based`"
+                .to_owned()
+        } else if let Some(header) = self.header {
+            let features = header.features;
+            format!("expected an index below {features}, the header's number of features, found {index}")
+        } else {
+            format!("expected an index of at most {MAX_FEATURES}, the largest supported, found {index}")
+        };
+        Problem::new(column, message)
+    }
+
+    /// Adds the row in `draft`, which was read from `line`, to `parsed`.
+    fn keep_row(
+        &self,
+        line: &[u8],
+        number: u64,
+        draft: &mut Draft,
+        parsed: &mut Parsed,
+    ) -> Result<(), Problem> {
+        if !draft.present {
+            return Ok(());
+        }
+        if !draft.increasing {
+            draft.entries.clear();
+            draft
+                .entries
+                .extend(draft.indices.iter().copied().zip(draft.values.iter().copied()));
+            add_up_repeats(&mut draft.entries, self.first_index)?;
+            draft.indices.clear();
+            draft.values.clear();
+            for &(index, value) in &draft.entries {
+                draft.indices.push(index);
+                draft.values.push(value);
+            }
+        }
+        draft.classes.clear();
+        if let Some((start, end)) = draft.label {
+            self.read_labels(&line[start..end], &mut draft.classes, parsed)?;
+        }
+        parsed.rows.push(crate::sparse::RowView {
+            indices: &draft.indices,
+            values: &draft.values,
+        });
+        parsed.width = parsed.width.max(draft.width);
+        parsed.push_row(number, draft.classes.iter().copied(), draft.weight);
+        Ok(())
+    }
+
+    fn read_labels(&self, field: &[u8], classes: &mut Vec<u32>, parsed: &mut Parsed) -> Result<(), Problem> {
+        let text = std::str::from_utf8(field).map_err(|reason| {
+            Problem::new(
+                reason.valid_up_to(),
+                "expected UTF-8 text, found other bytes in the label",
+            )
+        })?;
+        let Some(separator) = &self.separator else {
+            self.check_label(text, 0)?;
+            classes.push(parsed.names.intern(text));
+            return Ok(());
+        };
+        // All are checked before the first gets a number: a bad row leaves no class behind.
+        let mut column = 0;
+        for label in text.split(separator.as_str()) {
+            self.check_label(label, column)?;
+            column += label.len() + separator.len();
+        }
+        classes.extend(
+            text.split(separator.as_str())
+                .map(|label| parsed.names.intern(label)),
+        );
+        Ok(())
+    }
+
+    fn check_label(&self, label: &str, column: usize) -> Result<(), Problem> {
+        if label.is_empty() {
+            return Err(Problem::new(
+                column,
+                "expected a label, found nothing between separators",
+            ));
+        }
+        let Some(header) = self.header else { return Ok(()) };
+        let (number, digits) = leading_digits(label.as_bytes());
+        if digits < label.len() || number >= header.classes {
+            let classes = header.classes;
+            let found = shown(label.as_bytes());
+            return Err(Problem::new(
+                column,
+                format!("expected a label below {classes}, the header's number of classes, found {found}"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What should have been there instead of a bad value.
+pub(super) fn expected_value(reason: BadValue) -> &'static str {
+    match reason {
+        BadValue::NotANumber => "a number",
+        BadValue::NotFinite => "a finite number",
+        BadValue::TooLarge => "a number that a 32-bit float can hold",
+    }
+}
+
+/// Reads the weight of a row.
+pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
+    match whole_value(text) {
+        Ok(weight) if weight > 0.0 => Ok(weight),
+        _ => Err(format!(
+            "expected a positive number as the weight, found {}",
+            shown(text)
+        )),
+    }
+}
+
+/// Sorts `entries` and adds up repeats, in the order in which they came.
+fn add_up_repeats(entries: &mut Vec<(u32, f32)>, first_index: u64) -> Result<(), Problem> {
+    entries.sort_by_key(|entry| entry.0);
+    entries.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    if let Some((index, _)) = entries.iter().find(|(_, value)| !value.is_finite()) {
+        let index = u64::from(*index) + first_index;
+        return Err(Problem::new(
+            0,
+            format!(
+                "the values of feature {index}, which is repeated, add up to more than a 32-bit float can hold"
+            ),
+        ));
+    }
+    entries.retain(|(_, value)| *value != 0.0);
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! What parsing one block yields, whatever the format.
+
+use super::{ClassNames, LabelSets};
+use crate::sparse::Rows;
+
+/// How many bad rows a report tells in full.
+pub(super) const TOLD_BAD_ROWS: usize = 5;
+
+/// Something wrong in a row, `column` bytes behind the start of the line where the row begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+impl Problem {
+    pub(super) fn new(column: usize, message: impl Into<String>) -> Self {
+        Self {
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+/// A problem and the number of its line in the block, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BadRow {
+    pub(super) line: u64,
+    pub(super) problem: Problem,
+}
+
+/// Raw texts, one after the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Texts {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.ends.len()).map(|index| {
+            let start = if index == 0 { 0 } else { self.ends[index - 1] };
+            &self.text[start..self.ends[index]]
+        })
+    }
+}
+
+/// The rows of one block. Class numbers are those of `names`, in the order of first appearance in the block.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Parsed {
+    /// The vectors, in formats that hold vectors.
+    pub(super) rows: Rows,
+    /// One more than the largest feature number met, even where its value is zero and not kept.
+    pub(super) width: usize,
+    /// The texts, in formats that hold text.
+    pub(super) texts: Texts,
+    pub(super) labels: LabelSets,
+    pub(super) names: ClassNames,
+    /// Weights of all rows as soon as one of them has one.
+    pub(super) weights: Option<Vec<f32>>,
+    /// The line in the block, counted from 0, where each row begins.
+    pub(super) row_lines: Vec<u32>,
+    pub(super) tally: Tally,
+}
+
+/// What was met in a block besides its rows.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    /// Number of lines.
+    pub(super) lines: u64,
+    pub(super) bad_rows: u64,
+    /// The first of them.
+    pub(super) told: Vec<BadRow>,
+}
+
+impl Parsed {
+    /// Notes what every row has; its vector or text is pushed by the format.
+    pub(super) fn push_row(&mut self, line: u64, labels: impl Iterator<Item = u32>, weight: Option<f32>) {
+        self.labels.push(labels);
+        let before = self.row_lines.len();
+        self.row_lines.push(line as u32);
+        match (&mut self.weights, weight) {
+            (Some(weights), weight) => weights.push(weight.unwrap_or(1.0)),
+            (empty @ None, Some(weight)) => {
+                let mut weights = vec![1.0; before];
+                weights.push(weight);
+                *empty = Some(weights);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Notes a bad row.
+    pub(super) fn push_bad(&mut self, line: u64, problem: Problem) {
+        self.tally.bad_rows += 1;
+        if self.tally.told.len() < TOLD_BAD_ROWS {
+            self.tally.told.push(BadRow { line, problem });
+        }
+    }
+}
+
+/// `token` as messages show it: quoted, on one line, not too long.
+pub(super) fn shown(token: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(&token[..token.len().min(4 * LONGEST)]);
+    let short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let more = if text.chars().nth(LONGEST).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    format!("`{short}{more}`")
+}

@@ -1,0 +1,187 @@
+//! The three ways to read: to train, to evaluate a model, and row by row to predict.
+
+use super::assemble::Assembly;
+use super::parsed::Parsed;
+use super::reader::Reader;
+use super::{ClassNames, Content, Dataset, Format, LabelSets, PrepOptions, ReadOptions, ReadReport, Source};
+use crate::sparse::Rows;
+use crate::text::{Input, Preprocessing, Weighting};
+use crate::{Error, Result, Session};
+
+/// Training data: weighted rows, how they were made, and what reading came across.
+#[derive(Debug)]
+pub struct TrainingData {
+    /// The rows, weighted, with the constant feature if it was asked for.
+    pub data: Dataset,
+    /// How later rows are made alike.
+    pub preprocessing: Preprocessing,
+    /// What reading came across.
+    pub report: ReadReport,
+}
+
+/// Some rows in the order of the input, ready for a model.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The rows, weighted as the model wants them.
+    pub rows: Rows,
+    /// The labels that came with them, numbered as in `classes`; rows without labels have empty sets.
+    pub labels: LabelSets,
+    /// Names of the classes that occur in this block.
+    pub classes: ClassNames,
+    /// 1-based number of the line where each row begins.
+    pub lines: Vec<u64>,
+}
+
+/// Reads `source` to train on.
+pub fn read_training(
+    source: Source,
+    options: &ReadOptions,
+    prep: &PrepOptions,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
+    let mut reader = Reader::open(source, options, None, session)?;
+    let mut assembly = Assembly::new(ClassNames::new(), usize::from(prep.constant));
+    reader.run(
+        |parsed| parsed,
+        |parsed, position| {
+            assembly.add(parsed, position);
+            Ok(())
+        },
+    )?;
+    let features = reader.promised_features().unwrap_or(assembly.width());
+    let mut report = std::mem::take(&mut reader.report);
+    report.unlabelled_rows = assembly.unlabelled_rows();
+    let mut data = assembly.finish(features);
+    let weighting = Weighting::fit(prep.weighting.scheme(&data.rows), prep.constant, &data.rows);
+    session.run(|| {
+        data.rows
+            .for_each_row_parallel(|indices, values| weighting.apply(indices, values))
+    });
+    if prep.constant {
+        data.rows.append_column(1.0);
+    }
+    report.tell(reader.name(), session);
+    let input = Input::Vectors { features };
+    Ok(TrainingData {
+        data,
+        preprocessing: Preprocessing { input, weighting },
+        report,
+    })
+}
+
+/// Reads `source` to evaluate a model that was trained with `preprocessing` on `classes`.
+///
+/// Features that the model does not know are dropped. Classes that it does not know are kept, with numbers beyond
+/// the model's, so that an evaluation counts them as errors; the report says how many there are.
+pub fn read_with(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    classes: &ClassNames,
+    session: &Session<'_>,
+) -> Result<(Dataset, ReadReport)> {
+    let mut reader = Reader::open(source, options, None, session)?;
+    check_content(&reader, preprocessing)?;
+    let mut assembly = Assembly::new(classes.clone(), 0);
+    reader.run(
+        |parsed| prepare(parsed, preprocessing),
+        |parsed, position| {
+            assembly.add(parsed, position);
+            Ok(())
+        },
+    )?;
+    let mut report = std::mem::take(&mut reader.report);
+    report.unlabelled_rows = assembly.unlabelled_rows();
+    report.rows_with_unknown_classes = assembly.rows_with_classes_from(classes.len() as u32);
+    let data = assembly.finish(prepared_width(preprocessing));
+    report.unknown_classes = (data.classes.len() - classes.len()) as u64;
+    report.tell(reader.name(), session);
+    Ok((data, report))
+}
+
+/// Reads `source` block by block in constant memory, each block ready for a model trained with `preprocessing`.
+///
+/// Where input comes in slowly, what is there is handed on at once. Where neither options nor name tell the format
+/// (standard input, `.txt`), a text model gets raw lines ([`Format::Lines`]) and a vector model libsvm, unless the
+/// first line shows another format.
+pub fn stream_with(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    session: &Session<'_>,
+    mut take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    let fallback = match wanted(preprocessing) {
+        Content::Vectors => Format::Libsvm,
+        Content::Text => Format::Lines,
+    };
+    let mut reader = Reader::open(source, options, Some(fallback), session)?;
+    check_content(&reader, preprocessing)?;
+    let mut unlabelled = 0;
+    reader.run(
+        |parsed| prepare(parsed, preprocessing),
+        |parsed, position| {
+            unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
+            let lines = parsed
+                .row_lines
+                .iter()
+                .map(|&line| position.lines + u64::from(line) + 1)
+                .collect();
+            take(Block {
+                rows: parsed.rows,
+                labels: parsed.labels,
+                classes: parsed.names,
+                lines,
+            })
+        },
+    )?;
+    let mut report = std::mem::take(&mut reader.report);
+    report.unlabelled_rows = unlabelled;
+    report.tell(reader.name(), session);
+    Ok(report)
+}
+
+/// What a model trained with `preprocessing` wants its rows to hold.
+fn wanted(preprocessing: &Preprocessing) -> Content {
+    match preprocessing.input {
+        Input::Vectors { .. } => Content::Vectors,
+    }
+}
+
+/// Fails if the rows are not what the model wants.
+fn check_content(reader: &Reader<'_, '_>, preprocessing: &Preprocessing) -> Result<()> {
+    let wanted = wanted(preprocessing);
+    if reader.content() == wanted {
+        return Ok(());
+    }
+    Err(Error::Mismatch(format!(
+        "the model was trained on {wanted}, but {} holds {}; give it one of the formats {}",
+        reader.name(),
+        reader.content(),
+        wanted.formats()
+    )))
+}
+
+/// Number of columns of rows that a model gets.
+fn prepared_width(preprocessing: &Preprocessing) -> usize {
+    let features = match preprocessing.input {
+        Input::Vectors { features } => features,
+    };
+    features + usize::from(preprocessing.weighting.constant)
+}
+
+/// Makes the rows of a block what the model wants.
+fn prepare(mut parsed: Parsed, preprocessing: &Preprocessing) -> Parsed {
+    let Input::Vectors { features } = preprocessing.input;
+    parsed.rows.truncate_columns(features);
+    for index in 0..parsed.rows.len() {
+        let (indices, values) = parsed.rows.row_mut(index);
+        preprocessing.weighting.apply(indices, values);
+    }
+    parsed.rows.set_width(features);
+    if preprocessing.weighting.constant {
+        parsed.rows.append_column(1.0);
+    }
+    parsed.width = parsed.rows.width();
+    parsed
+}

@@ -1,0 +1,47 @@
+//! What reading came across.
+
+use crate::Session;
+
+/// What reading came across.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ReadReport {
+    /// Rows read, without the bad ones.
+    pub rows: u64,
+    /// Rows skipped because they were bad.
+    pub bad_rows: u64,
+    /// The messages of the first bad rows.
+    pub bad_row_messages: Vec<String>,
+    /// Rows without a label.
+    pub unlabelled_rows: u64,
+    /// Classes that occur in the data but not in the model (only where data is read for a model).
+    pub unknown_classes: u64,
+    /// Rows with a class that the model does not know.
+    pub rows_with_unknown_classes: u64,
+}
+
+impl ReadReport {
+    /// Tells the session's observer what the user should know.
+    pub(super) fn tell(&self, name: &str, session: &Session<'_>) {
+        if self.bad_rows > 0 {
+            let rows = counted(self.bad_rows, "bad row", "bad rows");
+            session.note(format!("{name}: skipped {rows} ({} read)", self.rows));
+            for message in &self.bad_row_messages {
+                session.note(format!("skipped {message}"));
+            }
+            let untold = self.bad_rows - self.bad_row_messages.len() as u64;
+            if untold > 0 {
+                session.note(format!("skipped {untold} more"));
+            }
+        }
+        if self.unknown_classes > 0 {
+            let classes = counted(self.unknown_classes, "class", "classes");
+            let rows = counted(self.rows_with_unknown_classes, "row", "rows");
+            session.note(format!("{name}: {classes} unknown to the model, in {rows}"));
+        }
+    }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

@@ -3,6 +3,7 @@
 use super::parsed::Parsed;
 use super::reader::Position;
 use super::{ClassNames, Dataset};
+use crate::sparse::Rows;
 
 /// A dataset in the making.
 pub(super) struct Assembly {
@@ -29,7 +30,7 @@ impl Assembly {
 
     /// Appends the rows of the next block. Classes that are new are numbered in the order of first appearance.
     pub(super) fn add(&mut self, parsed: Parsed, position: Position) {
-        let before = self.data.len();
+        let before = self.data.labels.len();
         self.data.rows.append(&parsed.rows);
         self.width = self.width.max(parsed.width);
         let numbers: Vec<u32> = parsed
@@ -45,7 +46,7 @@ impl Assembly {
         }
         match (&mut self.data.weights, parsed.weights) {
             (Some(weights), Some(more)) => weights.extend(more),
-            (Some(weights), None) => weights.resize(self.data.rows.len(), 1.0),
+            (Some(weights), None) => weights.resize(self.data.labels.len(), 1.0),
             (empty @ None, Some(more)) => {
                 let mut weights = vec![1.0; before];
                 weights.extend(more);
@@ -63,8 +64,8 @@ impl Assembly {
         }
         let share_left = (position.total - position.done) as f64 / position.done as f64;
         let rest = |so_far: usize| (so_far as f64 * share_left * 1.01) as usize;
-        let rows = rest(self.data.len());
-        let spare = self.spare_per_row * (self.data.len() + rows);
+        let rows = rest(self.data.labels.len());
+        let spare = self.spare_per_row * (self.data.labels.len() + rows);
         self.data
             .rows
             .make_room(rows, rest(self.data.rows.entries()), spare);
@@ -84,6 +85,11 @@ impl Assembly {
     pub(super) fn rows_with_classes_from(&self, first: u32) -> u64 {
         let beyond = |labels: &&[u32]| labels.last().is_some_and(|&label| label >= first);
         self.data.labels.iter().filter(beyond).count() as u64
+    }
+
+    /// Sets the rows, where they were not part of the blocks.
+    pub(super) fn set_rows(&mut self, rows: Rows) {
+        self.data.rows = rows;
     }
 
     /// The dataset, `width` columns wide.

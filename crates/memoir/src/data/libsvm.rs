@@ -121,6 +121,11 @@ impl VectorParser {
         self.header
     }
 
+    /// The smallest index: 0 or 1.
+    pub(super) fn first_index(&self) -> u32 {
+        self.first_index as u32
+    }
+
     /// Parses whole lines, up to the first bad row unless those are skipped.
     pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
         let mut parsed = Parsed::default();

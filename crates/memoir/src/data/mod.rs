@@ -8,6 +8,11 @@
 //! |---|---|---|
 //! | `libsvm` | `a,b 1:0.5 7:2 # weight=2` | separated by `,`; none if the line begins with a blank or a feature |
 //! | `xmc` | the same behind a line `rows features classes`, indices from 0 | whole numbers below `classes` |
+//! | `fasttext` | `__label__a __label__b some text` | marked, in front |
+//! | `csv` | `some text,a\|b`, columns named by the first line | a column, separated by `\|` |
+//! | `tsv` | the same with tabs; quotes mean nothing | the same |
+//! | `jsonl` | `{"text": "some text", "label": ["a", "b"]}` | a string, a whole number or an array of these |
+//! | `lines` | `some text` | none: for prediction only |
 //!
 //! A byte-order mark, Windows line ends, blank lines and a missing last line end are fine in all of them.
 
@@ -15,9 +20,12 @@ mod assemble;
 mod blocks;
 mod classes;
 mod dataset;
+mod fasttext;
 mod feed;
 mod format;
+mod jsonl;
 mod libsvm;
+mod lines;
 mod number;
 mod options;
 mod parsed;
@@ -26,6 +34,7 @@ mod read;
 mod reader;
 mod report;
 mod source;
+mod table;
 
 pub use classes::ClassNames;
 pub use dataset::{Dataset, LabelSets};

@@ -2,7 +2,7 @@
 
 use super::Format;
 use crate::sparse::Rows;
-use crate::text::{Weighting, WeightingScheme};
+use crate::text::{TextParams, Weighting, WeightingScheme};
 
 /// Largest number of features: a mistyped index must not cost gigabytes for tables of that width.
 pub const MAX_FEATURES: usize = 1 << 26;
@@ -63,6 +63,8 @@ impl WeightingChoice {
 /// How training rows are prepared for training.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PrepOptions {
+    /// How text becomes features, where the data is text.
+    pub text: TextParams,
     /// What to do with the values.
     pub weighting: WeightingChoice,
     /// Whether a constant feature of value 1 is appended to every row.

@@ -6,9 +6,12 @@ use crate::sparse::Rows;
 /// How many bad rows a report tells in full.
 pub(super) const TOLD_BAD_ROWS: usize = 5;
 
-/// Something wrong in a row, `column` bytes behind the start of the line where the row begins.
+/// Something wrong in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
+    /// Lines below the one where the row begins.
+    pub(super) line: u64,
+    /// Bytes behind the start of that line.
     pub(super) column: usize,
     pub(super) message: String,
 }
@@ -16,7 +19,18 @@ pub(super) struct Problem {
 impl Problem {
     pub(super) fn new(column: usize, message: impl Into<String>) -> Self {
         Self {
+            line: 0,
             column,
+            message: message.into(),
+        }
+    }
+
+    /// A problem at the byte `place` of a row that may have several lines.
+    pub(super) fn inside(row: &[u8], place: usize, message: impl Into<String>) -> Self {
+        let before = &row[..place.min(row.len())];
+        Self {
+            line: memchr::memchr_iter(b'\n', before).count() as u64,
+            column: memchr::memrchr(b'\n', before).map_or(before.len(), |end| before.len() - end - 1),
             message: message.into(),
         }
     }
@@ -115,4 +129,29 @@ pub(super) fn shown(token: &[u8]) -> String {
         ""
     };
     format!("`{short}{more}`")
+}
+
+/// The numbers of the labels in a field, which are separated by `separator` or else one label. A blank field has none.
+pub(super) fn split_labels(
+    field: &str,
+    separator: Option<&str>,
+    names: &mut ClassNames,
+    classes: &mut Vec<u32>,
+) -> Result<(), String> {
+    let field = field.trim();
+    match separator {
+        _ if field.is_empty() => {}
+        None => classes.push(names.intern(field)),
+        Some(separator) => {
+            // All are checked before the first gets a number: a bad row leaves no class behind.
+            if field.split(separator).any(|label| label.trim().is_empty()) {
+                return Err(format!(
+                    "expected labels separated by `{separator}`, found an empty one in {}",
+                    shown(field.as_bytes())
+                ));
+            }
+            classes.extend(field.split(separator).map(|label| names.intern(label.trim())));
+        }
+    }
+    Ok(())
 }

@@ -102,7 +102,7 @@ mod tests {
     fn line_ends_inside_quotes_end_nothing() {
         let ends = |text: &str| QuoteScanner::new(b',').last_record_end(text.as_bytes());
         assert_eq!(ends("a,b\nc,\"d\n"), Some(4));
-        assert_eq!(ends("a,\"b\"\"\n\"\n"), Some(10));
+        assert_eq!(ends("a,\"b\"\"\n\"\n"), Some(9));
         assert_eq!(ends("a\"b\nc"), Some(4));
         assert_eq!(ends("\"a"), None);
     }

@@ -2,10 +2,12 @@
 
 use super::assemble::Assembly;
 use super::parsed::Parsed;
-use super::reader::Reader;
+use super::reader::{Purpose, Reader};
 use super::{ClassNames, Content, Dataset, Format, LabelSets, PrepOptions, ReadOptions, ReadReport, Source};
 use crate::sparse::Rows;
-use crate::text::{Input, Preprocessing, Weighting};
+use crate::text::{
+    Analyzer, CountedBlock, Input, Preprocessing, TextCounter, TextPipeline, TextScratch, Weighting,
+};
 use crate::{Error, Result, Session};
 
 /// Training data: weighted rows, how they were made, and what reading came across.
@@ -32,39 +34,66 @@ pub struct Block {
     pub lines: Vec<u64>,
 }
 
-/// Reads `source` to train on.
+/// Reads `source` to train on. Rows without a label are kept; the report says how many there are.
 pub fn read_training(
     source: Source,
     options: &ReadOptions,
     prep: &PrepOptions,
     session: &Session<'_>,
 ) -> Result<TrainingData> {
-    let mut reader = Reader::open(source, options, None, session)?;
+    let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
     let mut assembly = Assembly::new(ClassNames::new(), usize::from(prep.constant));
-    reader.run(
-        |parsed| parsed,
-        |parsed, position| {
-            assembly.add(parsed, position);
-            Ok(())
-        },
-    )?;
-    let features = reader.promised_features().unwrap_or(assembly.width());
+    let (input, width) = match reader.content() {
+        Content::Vectors => {
+            reader.run(
+                |parsed| parsed,
+                |parsed, position| {
+                    assembly.add(parsed, position);
+                    Ok(())
+                },
+            )?;
+            let features = reader.promised_features().unwrap_or(assembly.width());
+            let first = reader.first_index();
+            (Input::Vectors { features, first }, features)
+        }
+        Content::Text => {
+            let analyzer = Analyzer::new(&prep.text)?;
+            let mut counter = TextCounter::new();
+            reader.run(
+                |mut parsed| {
+                    let texts = std::mem::take(&mut parsed.texts);
+                    (CountedBlock::count(&analyzer, texts.iter()), parsed)
+                },
+                |(counted, parsed), position| {
+                    assembly.add(parsed, position);
+                    counter.merge(counted)
+                },
+            )?;
+            let (vocabulary, rows) = counter.finish(&prep.text)?;
+            assembly.set_rows(rows);
+            let width = vocabulary.len();
+            (
+                Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
+                width,
+            )
+        }
+    };
     let mut report = std::mem::take(&mut reader.report);
     report.unlabelled_rows = assembly.unlabelled_rows();
-    let mut data = assembly.finish(features);
-    let weighting = Weighting::fit(prep.weighting.scheme(&data.rows), prep.constant, &data.rows);
-    session.run(|| {
-        data.rows
-            .for_each_row_parallel(|indices, values| weighting.apply(indices, values))
-    });
-    if prep.constant {
-        data.rows.append_column(1.0);
+    let mut data = assembly.finish(width);
+    if data.classes.is_empty() {
+        return Err(Error::input(
+            reader.name(),
+            "no row has a label; expected some to learn from",
+        ));
     }
+    let weighting = Weighting::fit(prep.weighting.scheme(&data.rows), prep.constant, &data.rows);
+    let preprocessing = Preprocessing { input, weighting };
+    preprocessing.apply_all(&mut data.rows, session)?;
     report.tell(reader.name(), session);
-    let input = Input::Vectors { features };
     Ok(TrainingData {
         data,
-        preprocessing: Preprocessing { input, weighting },
+        preprocessing,
         report,
     })
 }
@@ -80,20 +109,20 @@ pub fn read_with(
     classes: &ClassNames,
     session: &Session<'_>,
 ) -> Result<(Dataset, ReadReport)> {
-    let mut reader = Reader::open(source, options, None, session)?;
+    let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
     check_content(&reader, preprocessing)?;
     let mut assembly = Assembly::new(classes.clone(), 0);
     reader.run(
         |parsed| prepare(parsed, preprocessing),
         |parsed, position| {
-            assembly.add(parsed, position);
+            assembly.add(parsed?, position);
             Ok(())
         },
     )?;
     let mut report = std::mem::take(&mut reader.report);
     report.unlabelled_rows = assembly.unlabelled_rows();
     report.rows_with_unknown_classes = assembly.rows_with_classes_from(classes.len() as u32);
-    let data = assembly.finish(prepared_width(preprocessing));
+    let data = assembly.finish(preprocessing.features());
     report.unknown_classes = (data.classes.len() - classes.len()) as u64;
     report.tell(reader.name(), session);
     Ok((data, report))
@@ -115,12 +144,13 @@ pub fn stream_with(
         Content::Vectors => Format::Libsvm,
         Content::Text => Format::Lines,
     };
-    let mut reader = Reader::open(source, options, Some(fallback), session)?;
+    let mut reader = Reader::open(source, options, Purpose::Prediction(fallback), session)?;
     check_content(&reader, preprocessing)?;
     let mut unlabelled = 0;
     reader.run(
         |parsed| prepare(parsed, preprocessing),
         |parsed, position| {
+            let parsed = parsed?;
             unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
             let lines = parsed
                 .row_lines
@@ -145,6 +175,7 @@ pub fn stream_with(
 fn wanted(preprocessing: &Preprocessing) -> Content {
     match preprocessing.input {
         Input::Vectors { .. } => Content::Vectors,
+        Input::Text(_) => Content::Text,
     }
 }
 
@@ -162,26 +193,23 @@ fn check_content(reader: &Reader<'_, '_>, preprocessing: &Preprocessing) -> Resu
     )))
 }
 
-/// Number of columns of rows that a model gets.
-fn prepared_width(preprocessing: &Preprocessing) -> usize {
-    let features = match preprocessing.input {
-        Input::Vectors { features } => features,
-    };
-    features + usize::from(preprocessing.weighting.constant)
-}
-
 /// Makes the rows of a block what the model wants.
-fn prepare(mut parsed: Parsed, preprocessing: &Preprocessing) -> Parsed {
-    let Input::Vectors { features } = preprocessing.input;
-    parsed.rows.truncate_columns(features);
-    for index in 0..parsed.rows.len() {
-        let (indices, values) = parsed.rows.row_mut(index);
-        preprocessing.weighting.apply(indices, values);
+fn prepare(mut parsed: Parsed, preprocessing: &Preprocessing) -> Result<Parsed> {
+    if let Input::Text(_) = preprocessing.input {
+        let mut scratch = TextScratch::default();
+        for text in std::mem::take(&mut parsed.texts).iter() {
+            preprocessing.text_row(text, &mut scratch, &mut parsed.rows)?;
+        }
+    } else {
+        parsed.rows.truncate_columns(preprocessing.input_features());
+        for index in 0..parsed.rows.len() {
+            let (indices, values) = parsed.rows.row_mut(index);
+            preprocessing.weighting.apply(indices, values);
+        }
+        if preprocessing.weighting.constant {
+            parsed.rows.extend_all(preprocessing.input_features() as u32, 1.0);
+        }
     }
-    parsed.rows.set_width(features);
-    if preprocessing.weighting.constant {
-        parsed.rows.append_column(1.0);
-    }
-    parsed.width = parsed.rows.width();
-    parsed
+    parsed.rows.set_width(preprocessing.features());
+    Ok(parsed)
 }

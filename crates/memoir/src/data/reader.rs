@@ -5,9 +5,13 @@ use rayon::prelude::*;
 
 use super::blocks::RecordEnds;
 use super::feed::{Feed, RawBlock};
+use super::jsonl::JsonParser;
 use super::libsvm::{Header, VectorParser};
 use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS, Tally};
+use super::quotes::QuoteScanner;
+use super::table::{self, TableParser};
 use super::{Content, Format, ReadOptions, ReadReport, Source};
+use super::{fasttext, lines};
 use crate::{Error, Result, Session};
 
 /// Best size of blocks: enough rows to be worth a task, small enough for memory to hold many.
@@ -16,21 +20,63 @@ const BLOCK_SIZE: usize = 1 << 18;
 /// A parser of one format, ready for blocks.
 enum Parser {
     Vectors(VectorParser),
+    FastText,
+    Table(TableParser),
+    Json(JsonParser),
+    RawLines,
 }
 
 impl Parser {
-    fn parse(&self, bytes: &[u8]) -> Parsed {
+    /// The parser for `format`, and the length of the header in front of `bytes`, the first block.
+    fn new(
+        format: Format,
+        bytes: &[u8],
+        options: &ReadOptions,
+        labels_needed: bool,
+    ) -> Result<(Self, usize), Problem> {
+        Ok(match format {
+            Format::Libsvm => (Self::Vectors(VectorParser::libsvm(options)), 0),
+            Format::Xmc => {
+                let line = first_line(bytes);
+                let parser = VectorParser::xmc(options, Header::parse(line)?);
+                (Self::Vectors(parser), line.len())
+            }
+            Format::FastText => (Self::FastText, 0),
+            Format::Csv | Format::Tsv => {
+                let (parser, length) = TableParser::open(format, bytes, options, labels_needed)?;
+                (Self::Table(parser), length)
+            }
+            Format::Jsonl => (Self::Json(JsonParser::new(options, labels_needed)), 0),
+            Format::Lines => (Self::RawLines, 0),
+        })
+    }
+
+    fn parse(&self, bytes: &[u8], skip_bad_rows: bool) -> Parsed {
         match self {
             Self::Vectors(parser) => parser.parse(bytes),
+            Self::FastText => fasttext::parse(bytes, skip_bad_rows),
+            Self::Table(parser) => parser.parse(bytes),
+            Self::Json(parser) => parser.parse(bytes),
+            Self::RawLines => lines::parse_raw(bytes, skip_bad_rows),
         }
     }
 
-    /// What the file's header promises, in formats that have one.
+    /// What the header of an xmc file promises.
     fn header(&self) -> Option<Header> {
         match self {
             Self::Vectors(parser) => parser.header(),
+            _ => None,
         }
     }
+}
+
+/// What a read is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Training or evaluation: a table must have a column of labels.
+    Labelled,
+    /// Prediction; where nothing tells the format, it is this one.
+    Prediction(Format),
 }
 
 /// A read in progress.
@@ -61,42 +107,44 @@ pub(super) struct Position {
 }
 
 impl<'s, 'o> Reader<'s, 'o> {
-    /// Opens `source` and settles its format. `fallback` is the format where neither options, name nor content tell.
+    /// Opens `source` and settles its format.
     pub(super) fn open(
         source: Source,
         options: &ReadOptions,
-        fallback: Option<Format>,
+        purpose: Purpose,
         session: &'s Session<'o>,
     ) -> Result<Self> {
         let name = source.name().to_owned();
         let (named, vague) = source.format();
-        let by_name = options.format.or(if vague { fallback.or(named) } else { named });
-        let ahead = session.threads() + 1;
+        let likely = match purpose {
+            Purpose::Prediction(fallback) if vague => Some(fallback),
+            _ => named,
+        };
+        let likely = options.format.or(likely);
+        let ends = match likely {
+            Some(Format::Csv) => RecordEnds::Quoted(QuoteScanner::new(table::delimiter(Format::Csv))),
+            _ => RecordEnds::Lines,
+        };
         let size = options.block_size.unwrap_or(BLOCK_SIZE);
-        let feed = Feed::start(source, RecordEnds::Lines, size, ahead)?;
+        let feed = Feed::start(source, ends, size, session.threads() + 1)?;
         let mut first = feed
             .next_block(session)?
             .ok_or_else(|| Error::input(&name, "is empty; expected rows of data"))?;
-        let end = memchr::memchr(b'\n', &first.bytes).map_or(first.bytes.len(), |place| place + 1);
-        let line = &first.bytes[..end];
-        let by_content = if vague && options.format.is_none() {
-            Format::from_first_line(line)
-        } else {
-            None
+        let shown_by_content = match options.format {
+            None if vague => Format::from_first_line(first_line(&first.bytes)),
+            _ => None,
         };
-        let format = by_content.or(by_name).ok_or_else(|| unknown_format(&name))?;
-        let at_first_line = |problem| located(&name, 1, problem);
-        let mut lines = 0;
-        let parser = match format {
-            Format::Libsvm => Parser::Vectors(VectorParser::libsvm(options)),
-            Format::Xmc => {
-                let header = Header::parse(line).map_err(at_first_line)?;
-                lines = 1;
-                first.bytes.drain(..end);
-                Parser::Vectors(VectorParser::xmc(options, header))
-            }
-            _ => return Err(Error::input(&name, format!("cannot read {format} yet"))),
-        };
+        let format = shown_by_content.or(likely).ok_or_else(|| unknown_format(&name))?;
+        if format == Format::Lines && purpose == Purpose::Labelled {
+            return Err(Error::input(
+                &name,
+                "raw lines have no labels; expected a format with labels, such as csv",
+            ));
+        }
+        let (parser, header) = Parser::new(format, &first.bytes, options, purpose == Purpose::Labelled)
+            .map_err(|problem| located(&name, 1, problem))?;
+        let lines = memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64;
+        first.bytes.drain(..header);
         Ok(Self {
             session,
             name,
@@ -126,6 +174,14 @@ impl<'s, 'o> Reader<'s, 'o> {
         self.parser.header().map(|header| header.features as usize)
     }
 
+    /// The number that vectors in this source give to the first feature.
+    pub(super) fn first_index(&self) -> u32 {
+        match &self.parser {
+            Parser::Vectors(parser) => parser.first_index(),
+            _ => 0,
+        }
+    }
+
     /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets the results in order.
     pub(super) fn run<T: Send>(
         &mut self,
@@ -133,9 +189,9 @@ impl<'s, 'o> Reader<'s, 'o> {
         mut take: impl FnMut(T, Position) -> Result<()>,
     ) -> Result<()> {
         while let Some(batch) = self.next_batch()? {
-            let parser = &self.parser;
+            let (parser, skip_bad_rows) = (&self.parser, self.skip_bad_rows);
             let finish = |block: RawBlock| {
-                let mut parsed = parser.parse(&block.bytes);
+                let mut parsed = parser.parse(&block.bytes, skip_bad_rows);
                 drop(block.bytes);
                 let rows = parsed.labels.len() as u64;
                 (
@@ -226,10 +282,15 @@ impl<'s, 'o> Reader<'s, 'o> {
 fn located(name: &str, line: u64, problem: Problem) -> Error {
     Error::Data {
         file: name.to_owned(),
-        line,
+        line: line + problem.line,
         column: problem.column as u64 + 1,
         message: problem.message,
     }
+}
+
+/// The first line of `bytes`, with its end.
+fn first_line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |place| place + 1)]
 }
 
 fn unknown_format(name: &str) -> Error {

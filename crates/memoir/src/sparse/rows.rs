@@ -254,32 +254,6 @@ impl Rows {
         }
     }
 
-    /// Calls `work` with the column numbers and the values of every row, in the rayon pool this is called in.
-    pub fn for_each_row_parallel(&mut self, work: impl Fn(&[u32], &mut [f32]) + Sync) {
-        halve(&self.offsets, &self.indices, &mut self.values, &work);
-    }
-
-    /// Appends to every row an entry `value` in a new last column.
-    ///
-    /// # Panics
-    /// If there are as many columns as column numbers can tell.
-    pub fn append_column(&mut self, value: f32) {
-        assert!(u32::try_from(self.width).is_ok(), "too many columns");
-        let rows = self.len();
-        self.indices.resize(self.indices.len() + rows, self.width as u32);
-        self.values.resize(self.values.len() + rows, value);
-        // From the last row to the first, so that no entry is overwritten before it has moved.
-        for row in (0..rows).rev() {
-            let (start, end) = (self.offsets[row], self.offsets[row + 1]);
-            self.indices.copy_within(start..end, start + row);
-            self.values.copy_within(start..end, start + row);
-            self.indices[end + row] = self.width as u32;
-            self.values[end + row] = value;
-            self.offsets[row + 1] = end + row + 1;
-        }
-        self.width += 1;
-    }
-
     /// Drops the columns from number `width` on.
     pub fn truncate_columns(&mut self, width: usize) {
         if self.width > width {
@@ -316,32 +290,6 @@ impl Rows {
     }
 }
 
-/// Works on the rows between `offsets`, whose values begin at the first offset, in halves.
-fn halve(
-    offsets: &[usize],
-    indices: &[u32],
-    values: &mut [f32],
-    work: &(impl Fn(&[u32], &mut [f32]) + Sync),
-) {
-    const ROWS_AT_ONCE: usize = 1024;
-    let rows = offsets.len() - 1;
-    if rows > ROWS_AT_ONCE {
-        let middle = rows / 2;
-        let (left, right) = values.split_at_mut(offsets[middle] - offsets[0]);
-        rayon::join(
-            || halve(&offsets[..=middle], indices, left, work),
-            || halve(&offsets[middle..], indices, right, work),
-        );
-        return;
-    }
-    for ends in offsets.windows(2) {
-        work(
-            &indices[ends[0]..ends[1]],
-            &mut values[ends[0] - offsets[0]..ends[1] - offsets[0]],
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,16 +303,6 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_appended_to_every_row() {
-        let mut rows = sample();
-        rows.append_column(9.0);
-        assert_eq!(rows.offsets(), [0, 3, 4, 8]);
-        assert_eq!(rows.indices(), [1, 4, 6, 6, 0, 2, 5, 6]);
-        assert_eq!(rows.values(), [1.0, 2.0, 9.0, 9.0, 3.0, 4.0, 5.0, 9.0]);
-        assert_eq!(rows.width(), 7);
-    }
-
-    #[test]
     fn columns_are_dropped_from_the_end() {
         let mut rows = sample();
         rows.truncate_columns(4);
@@ -374,27 +312,6 @@ mod tests {
             ([1, 0, 2].as_slice(), [1.0, 3.0, 4.0].as_slice())
         );
         assert_eq!(rows.width(), 4);
-    }
-
-    #[test]
-    fn parallel_work_sees_every_row_once() {
-        let mut rows = Rows::new();
-        for row in 0..5000u32 {
-            rows.push_unsorted(&mut (0..row % 7).map(|index| (index, row as f32)).collect());
-        }
-        let expected: Vec<f32> = rows
-            .values()
-            .iter()
-            .zip(rows.indices())
-            .map(|(v, &i)| v + i as f32)
-            .collect();
-        rows.for_each_row_parallel(|indices, values| {
-            values
-                .iter_mut()
-                .zip(indices)
-                .for_each(|(value, &index)| *value += index as f32);
-        });
-        assert_eq!(rows.values(), expected);
     }
 
     #[test]

@@ -1,0 +1,242 @@
+//! One JSON object per line. Its keys are found like the columns of a table: `text`, and `label` or `labels`, unless
+//! options name others. Labels are a string, a whole number, an array of these, or null for none; other keys are
+//! passed over.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::libsvm::read_weight;
+use super::lines::for_each_line;
+use super::options::ReadOptions;
+use super::parsed::{Parsed, Problem, shown, split_labels};
+
+/// Parses blocks of whole lines.
+#[derive(Debug, Clone)]
+pub(super) struct JsonParser {
+    text: String,
+    /// The keys that may hold the labels.
+    labels: Vec<String>,
+    labels_needed: bool,
+    weight: Option<String>,
+    /// What separates labels within a string, if that was asked for.
+    separator: Option<String>,
+    skip_bad_rows: bool,
+}
+
+/// What an object holds of interest.
+#[derive(Default)]
+struct Fields<'l> {
+    text: Option<Cow<'l, str>>,
+    labels: Option<Vec<Cow<'l, str>>>,
+    weight: Option<f64>,
+}
+
+impl JsonParser {
+    pub(super) fn new(options: &ReadOptions, labels_needed: bool) -> Self {
+        let labels = match &options.label_column {
+            Some(name) => vec![name.clone()],
+            None => vec!["label".to_owned(), "labels".to_owned()],
+        };
+        let separator = options
+            .label_separator
+            .clone()
+            .filter(|separator| !separator.is_empty());
+        Self {
+            text: options.text_column.clone().unwrap_or_else(|| "text".to_owned()),
+            labels_needed: labels_needed || options.label_column.is_some(),
+            labels,
+            weight: options.weight_column.clone(),
+            separator: separator.filter(|_| !options.single_label),
+            skip_bad_rows: options.skip_bad_rows,
+        }
+    }
+
+    /// Parses whole lines.
+    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
+        let mut classes = Vec::new();
+        for_each_line(bytes, self.skip_bad_rows, |line, number, parsed| {
+            if line.trim_ascii().is_empty() {
+                return Ok(());
+            }
+            let fields = self.read_fields(line)?;
+            let text = fields
+                .text
+                .ok_or_else(|| Self::missing(line, &[&self.text], "text"))?;
+            let weight = match (fields.weight, &self.weight) {
+                (Some(weight), _) => {
+                    let text = weight.to_string();
+                    Some(read_weight(text.as_bytes()).map_err(|message| Problem::new(0, message))?)
+                }
+                (None, Some(name)) => return Err(Self::missing(line, &[name], "weight")),
+                (None, None) => None,
+            };
+            classes.clear();
+            match fields.labels {
+                None if self.labels_needed => {
+                    let names: Vec<&str> = self.labels.iter().map(String::as_str).collect();
+                    return Err(Self::missing(line, &names, "label"));
+                }
+                None => {}
+                Some(labels) => {
+                    if labels.iter().any(|label| label.trim().is_empty()) {
+                        return Err(Problem::new(0, "expected labels, found an empty one"));
+                    }
+                    // The items of an array are separate already.
+                    let separator = self.separator.as_deref().filter(|_| labels.len() == 1);
+                    for label in &labels {
+                        split_labels(label, separator, &mut parsed.names, &mut classes)
+                            .map_err(|message| Problem::new(0, message))?;
+                    }
+                }
+            }
+            parsed.texts.push(&text);
+            parsed.push_row(number, classes.iter().copied(), weight);
+            Ok(())
+        })
+    }
+
+    fn read_fields<'l>(&self, line: &'l str) -> Result<Fields<'l>, Problem> {
+        let mut json = serde_json::Deserializer::from_str(line);
+        let fields = json.deserialize_map(ObjectVisitor(self));
+        fields
+            .and_then(|fields| json.end().map(|()| fields))
+            .map_err(|reason| {
+                // The library counts columns from 1 and adds the place to its message; ours says it in front.
+                let message = reason.to_string();
+                let message = message.split(" at line ").next().unwrap_or(&message);
+                let kind = if reason.is_data() {
+                    ""
+                } else {
+                    "expected a JSON object, found bad JSON: "
+                };
+                Problem::new(reason.column().saturating_sub(1), format!("{kind}{message}"))
+            })
+    }
+
+    fn missing(line: &str, wanted: &[&str], option: &str) -> Problem {
+        let found: Vec<String> = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line)
+            .map(|object| object.keys().map(|key| shown(key.as_bytes())).collect())
+            .unwrap_or_default();
+        let wanted: Vec<String> = wanted.iter().map(|name| shown(name.as_bytes())).collect();
+        let found = if found.is_empty() {
+            "none".to_owned()
+        } else {
+            found.join(", ")
+        };
+        Problem::new(
+            0,
+            format!(
+                "expected a key {}, found {found}; say `--{option}-column`",
+                wanted.join(" or ")
+            ),
+        )
+    }
+}
+
+struct ObjectVisitor<'p>(&'p JsonParser);
+
+impl<'l> Visitor<'l> for ObjectVisitor<'_> {
+    type Value = Fields<'l>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<Fields<'l>, A::Error> {
+        let parser = self.0;
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key_seed(TextSeed("a key"))? {
+            if *key == *parser.text {
+                fields.text = Some(map.next_value_seed(TextSeed("a string as the text"))?);
+            } else if parser.labels.iter().any(|name| *name == *key) {
+                fields.labels = Some(map.next_value_seed(LabelsSeed)?);
+            } else if parser.weight.as_ref().is_some_and(|name| *name == *key) {
+                fields.weight = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// A string, borrowed from the line where it has no escapes; says in errors what it should have been.
+struct TextSeed(&'static str);
+
+impl<'l> DeserializeSeed<'l> for TextSeed {
+    type Value = Cow<'l, str>;
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'l> Visitor<'l> for TextSeed {
+    type Value = Cow<'l, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Cow<'l, str>, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Cow<'l, str>, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// One label or several.
+struct LabelsSeed;
+
+impl<'l> DeserializeSeed<'l> for LabelsSeed {
+    type Value = Vec<Cow<'l, str>>;
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'l> Visitor<'l> for LabelsSeed {
+    type Value = Vec<Cow<'l, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a label: a string, a whole number, or an array of these")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Self::Value, E> {
+        Ok(vec![Cow::Borrowed(text)])
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(vec![Cow::Owned(text.to_owned())])
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(vec![Cow::Owned(number.to_string())])
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(vec![Cow::Owned(number.to_string())])
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut labels = Vec::new();
+        while let Some(mut label) = items.next_element_seed(LabelsSeed)? {
+            if label.len() != 1 {
+                return Err(A::Error::custom(
+                    "expected a label in the array, found an array or null",
+                ));
+            }
+            labels.append(&mut label);
+        }
+        Ok(labels)
+    }
+}

@@ -1,0 +1,262 @@
+//! Tables with a header line: comma-separated values, where a quoted field may hold commas, line ends and doubled
+//! quotes, and tab-separated values, where quotes are characters like others.
+//!
+//! Text and labels are found by the names of their columns. Without options these are `text`, and `label` or `labels`;
+//! in a table of two columns of which one is known, the other one is the other. An empty label field is a row without
+//! labels. Every row must have as many columns as the header.
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+use super::Format;
+use super::libsvm::read_weight;
+use super::lines::valid_text;
+use super::options::ReadOptions;
+use super::parsed::{Parsed, Problem, shown, split_labels};
+use super::quotes::{BadQuote, QuoteScanner};
+
+/// Parses blocks of whole records.
+#[derive(Debug, Clone)]
+pub(super) struct TableParser {
+    delimiter: u8,
+    quoted: bool,
+    /// Number of columns.
+    width: usize,
+    text: usize,
+    label: Option<usize>,
+    weight: Option<usize>,
+    separator: Option<String>,
+    skip_bad_rows: bool,
+}
+
+/// The delimiter of a table format.
+pub(super) fn delimiter(format: Format) -> u8 {
+    if format == Format::Tsv { b'\t' } else { b',' }
+}
+
+impl TableParser {
+    /// Reads the header at the start of `bytes`: the parser, and the length of the header.
+    pub(super) fn open(
+        format: Format,
+        bytes: &[u8],
+        options: &ReadOptions,
+        labels_needed: bool,
+    ) -> Result<(Self, usize), Problem> {
+        let separator = options.label_separator.clone().unwrap_or_else(|| "|".to_owned());
+        let mut parser = Self {
+            delimiter: delimiter(format),
+            quoted: format == Format::Csv,
+            width: 0,
+            text: 0,
+            label: None,
+            weight: None,
+            separator: (!options.single_label && !separator.is_empty()).then_some(separator),
+            skip_bad_rows: options.skip_bad_rows,
+        };
+        let mut reader = parser.reader(bytes);
+        let mut record = ByteRecord::new();
+        let found = reader
+            .read_byte_record(&mut record)
+            .map_err(|reason| Problem::new(0, reason.to_string()))?;
+        let end = reader.position().byte() as usize;
+        if !found {
+            return Err(Problem::new(
+                0,
+                "expected a header with the names of the columns, found nothing",
+            ));
+        }
+        parser.check_quotes(&bytes[..end])?;
+        let mut names = Vec::with_capacity(record.len());
+        for (field, name) in record.iter().enumerate() {
+            let name = valid_text(name).map_err(|problem| Problem {
+                column: parser.field_start(&bytes[..end], field),
+                ..problem
+            })?;
+            names.push(name.trim());
+        }
+        parser.width = names.len();
+        parser.choose_columns(&names, options, labels_needed)?;
+        Ok((parser, end))
+    }
+
+    fn reader<'b>(&self, bytes: &'b [u8]) -> Reader<&'b [u8]> {
+        ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .quoting(self.quoted)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(bytes)
+    }
+
+    fn choose_columns(
+        &mut self,
+        names: &[&str],
+        options: &ReadOptions,
+        labels_needed: bool,
+    ) -> Result<(), Problem> {
+        let find = |wanted: &str| names.iter().position(|&name| name == wanted);
+        let listed = || {
+            names
+                .iter()
+                .map(|name| shown(name.as_bytes()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let given = |wanted: &Option<String>, what: &str| match wanted {
+            None => Ok(None),
+            Some(name) => find(name).map(Some).ok_or_else(|| {
+                Problem::new(
+                    0,
+                    format!(
+                        "expected a column {} for the {what}, found {}",
+                        shown(name.as_bytes()),
+                        listed()
+                    ),
+                )
+            }),
+        };
+        if let Some((_, name)) = names
+            .iter()
+            .enumerate()
+            .find(|(place, name)| find(name) != Some(*place))
+        {
+            return Err(Problem::new(
+                0,
+                format!(
+                    "expected different columns, found {} twice",
+                    shown(name.as_bytes())
+                ),
+            ));
+        }
+        self.weight = given(&options.weight_column, "weight")?;
+        let text = given(&options.text_column, "text")?.or_else(|| find("text"));
+        let label = given(&options.label_column, "labels")?
+            .or_else(|| find("label"))
+            .or_else(|| find("labels"));
+        let other = |one: usize| (names.len() == 2 && self.weight.is_none()).then_some(1 - one);
+        self.text = match text {
+            Some(place) => place,
+            None => match label {
+                Some(place) => other(place),
+                None => (names.len() == 1 && !labels_needed).then_some(0),
+            }
+            .ok_or_else(|| {
+                Problem::new(
+                    0,
+                    format!(
+                        "expected a column `text`, found {}; say `--text-column`",
+                        listed()
+                    ),
+                )
+            })?,
+        };
+        self.label = label.or_else(|| other(self.text));
+        if self.label.is_none() && labels_needed {
+            let message = format!(
+                "expected a column `label` or `labels`, found {}; say `--label-column`",
+                listed()
+            );
+            return Err(Problem::new(0, message));
+        }
+        if self.label == Some(self.text) {
+            let message = format!(
+                "expected text and labels in different columns, found both in {}",
+                shown(names[self.text].as_bytes())
+            );
+            return Err(Problem::new(0, message));
+        }
+        Ok(())
+    }
+
+    /// Parses whole records.
+    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
+        let mut parsed = Parsed::default();
+        let mut reader = self.reader(bytes);
+        let mut record = ByteRecord::new();
+        let mut start = 0;
+        let mut classes = Vec::new();
+        // Reading from memory with a flexible number of columns cannot fail.
+        while reader.read_byte_record(&mut record).unwrap_or(false) {
+            let end = reader.position().byte() as usize;
+            // Blank lines in front of a record are passed over together with it.
+            while start < end && matches!(bytes[start], b'\n' | b'\r') {
+                parsed.tally.lines += u64::from(bytes[start] == b'\n');
+                start += 1;
+            }
+            let raw = &bytes[start..end];
+            let line = parsed.tally.lines;
+            parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
+            start = end;
+            if let Err(problem) = self.read_row(raw, &record, line, &mut classes, &mut parsed) {
+                parsed.push_bad(line, problem);
+                if !self.skip_bad_rows {
+                    return parsed;
+                }
+            }
+        }
+        parsed.tally.lines += memchr::memchr_iter(b'\n', &bytes[start..]).count() as u64;
+        parsed
+    }
+
+    fn read_row(
+        &self,
+        raw: &[u8],
+        record: &ByteRecord,
+        line: u64,
+        classes: &mut Vec<u32>,
+        parsed: &mut Parsed,
+    ) -> Result<(), Problem> {
+        self.check_quotes(raw)?;
+        let at_field = |field, message: String| Problem::inside(raw, self.field_start(raw, field), message);
+        if record.len() != self.width {
+            let message = format!(
+                "expected {} columns, as in the header, found {}",
+                self.width,
+                record.len()
+            );
+            return Err(at_field(
+                if record.len() > self.width { self.width } else { 0 },
+                message,
+            ));
+        }
+        let field =
+            |field: usize| valid_text(&record[field]).map_err(|problem| at_field(field, problem.message));
+        let text = field(self.text)?;
+        let weight = match self.weight {
+            None => None,
+            Some(place) => {
+                Some(read_weight(record[place].trim_ascii()).map_err(|message| at_field(place, message))?)
+            }
+        };
+        classes.clear();
+        if let Some(place) = self.label {
+            let labels = field(place)?;
+            split_labels(labels, self.separator.as_deref(), &mut parsed.names, classes)
+                .map_err(|message| at_field(place, message))?;
+        }
+        parsed.texts.push(text);
+        parsed.push_row(line, classes.iter().copied(), weight);
+        Ok(())
+    }
+
+    fn field_start(&self, raw: &[u8], field: usize) -> usize {
+        if self.quoted {
+            return QuoteScanner::field_start(self.delimiter, raw, field);
+        }
+        let before = raw.split(|&byte| byte == self.delimiter).take(field);
+        before.map(|part| part.len() + 1).sum::<usize>().min(raw.len())
+    }
+
+    fn check_quotes(&self, raw: &[u8]) -> Result<(), Problem> {
+        if !self.quoted {
+            return Ok(());
+        }
+        QuoteScanner::check(self.delimiter, raw).map_err(|bad| match bad {
+            BadQuote::Unclosed(place) => Problem::inside(raw, place, "expected a closing quote, found the end of the file"),
+            BadQuote::TextAfter(place) => Problem::inside(
+                raw,
+                place,
+                "expected a comma or the line's end behind a closing quote, found text; a quote in a quoted field is written twice",
+            ),
+        })
+    }
+}

@@ -191,7 +191,7 @@ impl Rows {
 
     /// Appends an entry to the last row; its column must lie behind those there.
     pub fn extend_last(&mut self, index: u32, value: f32) {
-        debug_assert!(self.len() > 0 && self.row(self.len() - 1).indices.last() < Some(&index));
+        debug_assert!(!self.is_empty() && self.row(self.len() - 1).indices.last() < Some(&index));
         self.indices.push(index);
         self.values.push(value);
         self.width = self.width.max(index as usize + 1);

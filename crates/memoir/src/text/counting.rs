@@ -25,7 +25,7 @@ impl CountedBlock {
         for text in texts {
             let names = &mut block.names;
             analyzer.tokens(text.as_ref(), &mut scratch, |token| {
-                tokens.push(names.intern(token))
+                tokens.push(names.intern(token));
             });
             tokens.sort_unstable();
             for run in tokens.chunk_by(|a, b| a == b) {
@@ -179,5 +179,148 @@ impl TextCounter {
         self.indices.truncate(write);
         self.values.truncate(write);
         names.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Session;
+    use proptest::prelude::*;
+    use rayon::prelude::*;
+    use std::num::NonZeroUsize;
+
+    fn params(given: &[(&'static str, &'static str)]) -> TextParams {
+        TextParams::parse(given.iter().copied()).unwrap()
+    }
+
+    fn count(params: &TextParams, texts: &[String], block: usize) -> Result<(Vec<String>, Rows)> {
+        let analyzer = Analyzer::new(params).unwrap();
+        let mut counter = TextCounter::new();
+        for texts in texts.chunks(block) {
+            counter.merge(CountedBlock::count(&analyzer, texts)).unwrap();
+        }
+        let (vocabulary, rows) = counter.finish(params)?;
+        assert_eq!(vocabulary.len(), rows.width());
+        Ok((
+            (0..vocabulary.len())
+                .map(|i| vocabulary.name(i as u32).to_owned())
+                .collect(),
+            rows,
+        ))
+    }
+
+    fn texts(of: &[&str]) -> Vec<String> {
+        of.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn counts_by_hand() {
+        let (names, rows) = count(&params(&[]), &texts(&["b a b", "", "c a", "c c c"]), 10).unwrap();
+        assert_eq!(names, ["b", "a", "c"]);
+        assert_eq!(
+            (rows.row(0).indices, rows.row(0).values),
+            (&[0, 1][..], &[2.0, 1.0][..])
+        );
+        assert!(rows.row(1).is_empty());
+        assert_eq!(
+            (rows.row(2).indices, rows.row(2).values),
+            (&[1, 2][..], &[1.0, 1.0][..])
+        );
+        assert_eq!((rows.row(3).indices, rows.row(3).values), (&[2][..], &[3.0][..]));
+    }
+
+    #[test]
+    fn limits() {
+        let texts = texts(&["d a b", "a b c", "a c", "a"]);
+        let kept = |given: &[_]| count(&params(given), &texts, 2).map(|(names, _)| names);
+        assert_eq!(kept(&[("min-df", "2")]).unwrap(), ["a", "b", "c"]);
+        assert_eq!(kept(&[("max-df", "0.5")]).unwrap(), ["d", "b", "c"]);
+        assert_eq!(
+            kept(&[("max-features", "2")]).unwrap(),
+            ["a", "b"],
+            "b came before c"
+        );
+        assert_eq!(kept(&[("max-features", "9")]).unwrap().len(), 4);
+        let (_, rows) = count(&params(&[("max-df", "0.5"), ("min-df", "2")]), &texts, 2).unwrap();
+        assert_eq!(
+            rows.iter().map(|row| row.indices.to_vec()).collect::<Vec<_>>(),
+            [vec![0], vec![0, 1], vec![1], vec![]]
+        );
+        assert_eq!(
+            kept(&[("min-df", "5")]).unwrap_err().to_string(),
+            "none of the 4 words is left: `min-df` is 5 and `max-df` is 1 with 4 rows"
+        );
+    }
+
+    #[test]
+    fn no_texts_are_no_error() {
+        let (names, rows) = count(&params(&[]), &[], 1).unwrap();
+        assert!(names.is_empty() && rows.is_empty());
+    }
+
+    #[test]
+    fn same_at_any_number_of_threads() {
+        let texts: Vec<String> = (0..3000u32)
+            .map(|i| {
+                format!(
+                    "w{} x{} W{} ünï{}",
+                    i % 97,
+                    i.wrapping_mul(2_654_435_761) % 301,
+                    i % 7,
+                    i % 11
+                )
+            })
+            .collect();
+        let params = params(&[("word-ngrams", "2"), ("min-df", "2"), ("max-features", "500")]);
+        let expected = count(&params, &texts, texts.len()).unwrap();
+        let analyzer = Analyzer::new(&params).unwrap();
+        for threads in [1, 2, 4] {
+            let session = Session::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+            let blocks: Vec<_> = session.run(|| {
+                texts
+                    .par_chunks(100)
+                    .map(|texts| CountedBlock::count(&analyzer, texts))
+                    .collect()
+            });
+            let mut counter = TextCounter::new();
+            for block in blocks {
+                counter.merge(block).unwrap();
+            }
+            let (vocabulary, rows) = counter.finish(&params).unwrap();
+            let names: Vec<_> = (0..500).map(|i| vocabulary.name(i).to_owned()).collect();
+            assert_eq!((names, rows), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_of_any_size_give_the_same(
+            texts in proptest::collection::vec("[a-däß東 ]{0,12}", 0..30),
+            block in 1usize..12,
+            min_df in 1u32..4,
+            max_features in 0u32..6,
+        ) {
+            let params = TextParams { min_df, max_features, word_ngrams: 2, ..TextParams::default() };
+            let whole = count(&params, &texts, texts.len().max(1)).map_err(|e| e.to_string());
+            let parts = count(&params, &texts, block).map_err(|e| e.to_string());
+            prop_assert_eq!(whole, parts);
+        }
+
+        #[test]
+        fn counts_are_those_of_the_tokens(texts in proptest::collection::vec("[a-cé ]{0,12}", 1..10)) {
+            let params = TextParams::default();
+            let analyzer = Analyzer::new(&params).unwrap();
+            let (names, rows) = count(&params, &texts, 3).unwrap();
+            for (text, row) in texts.iter().zip(rows.iter()) {
+                let mut tokens = Vec::new();
+                analyzer.tokens(text, &mut AnalyzerScratch::default(), |token| tokens.push(token.to_owned()));
+                for (index, value) in row.iter() {
+                    let name = &names[index as usize];
+                    prop_assert_eq!(tokens.iter().filter(|token| *token == name).count() as f32, value);
+                }
+                prop_assert_eq!(row.values.iter().sum::<f32>(), tokens.len() as f32);
+            }
+        }
     }
 }

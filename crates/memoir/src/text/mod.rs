@@ -15,6 +15,7 @@ mod preprocessing;
 mod stop_words;
 mod vocabulary;
 mod weighting;
+mod words;
 
 pub use analyzer::{Analyzer, AnalyzerScratch, Span};
 pub use counting::{CountedBlock, TextCounter};

@@ -150,3 +150,102 @@ impl Preprocessing {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{CountedBlock, TextCounter, WeightingScheme};
+    use std::num::NonZeroUsize;
+
+    const TEXTS: [&str; 4] = ["red apple", "green apple", "Apple, apple!", "blue sky"];
+
+    /// A text pipeline trained on [`TEXTS`], and its weighted training rows.
+    fn trained(constant: bool) -> (Preprocessing, Rows) {
+        let params = TextParams::default();
+        let analyzer = Analyzer::new(&params).unwrap();
+        let mut counter = TextCounter::new();
+        counter.merge(CountedBlock::count(&analyzer, TEXTS)).unwrap();
+        let (vocabulary, mut rows) = counter.finish(&params).unwrap();
+        let weighting = Weighting::fit(WeightingScheme::LogTfIdf, constant, &rows);
+        let input = Input::Text(TextPipeline::new(params, vocabulary).unwrap());
+        let preprocessing = Preprocessing { input, weighting };
+        let session = Session::new(NonZeroUsize::MIN).unwrap();
+        preprocessing.apply_all(&mut rows, &session).unwrap();
+        (preprocessing, rows)
+    }
+
+    #[test]
+    fn a_training_text_becomes_its_training_row() {
+        for constant in [false, true] {
+            let (preprocessing, expected) = trained(constant);
+            let mut rows = Rows::new();
+            let mut scratch = TextScratch::default();
+            for text in TEXTS {
+                preprocessing.text_row(text, &mut scratch, &mut rows).unwrap();
+            }
+            assert_eq!(rows, expected);
+            assert_eq!(preprocessing.features(), 5 + usize::from(constant));
+        }
+    }
+
+    #[test]
+    fn unknown_words_vanish_and_the_constant_stays_one() {
+        let (preprocessing, _) = trained(true);
+        let mut rows = Rows::new();
+        let mut scratch = TextScratch::default();
+        preprocessing
+            .text_row("purple SKY", &mut scratch, &mut rows)
+            .unwrap();
+        preprocessing.text_row("purple", &mut scratch, &mut rows).unwrap();
+        assert_eq!(
+            (rows.row(0).indices, rows.row(0).values),
+            (&[4, 5][..], &[1.0, 1.0][..])
+        );
+        assert_eq!((rows.row(1).indices, rows.row(1).values), (&[5][..], &[1.0][..]));
+        assert_eq!(preprocessing.feature_name(4), "sky");
+        assert_eq!(preprocessing.feature_name(5), "constant");
+    }
+
+    #[test]
+    fn vectors() {
+        let mut training = Rows::new();
+        training.push_unsorted(&mut vec![(0, 1.5), (2, 1.0)]);
+        let preprocessing = Preprocessing {
+            input: Input::Vectors {
+                features: 3,
+                first: 1,
+            },
+            weighting: Weighting::fit(WeightingScheme::Unit, true, &training),
+        };
+        let mut rows = Rows::new();
+        let mut entries = vec![(2, 1.0), (9, 5.0), (0, 3.0), (2, 3.0), (3, 1.0)];
+        preprocessing.vector_row(&mut entries, &mut rows).unwrap();
+        assert!(entries.is_empty());
+        assert_eq!(rows.row(0).indices, [0, 2, 3]);
+        assert_eq!(rows.row(0).values, [0.6, 0.8, 1.0]);
+        assert_eq!(preprocessing.feature_name(2), "feature 3");
+        assert_eq!(preprocessing.feature_name(3), "constant");
+    }
+
+    #[test]
+    fn the_wrong_kind_of_input_is_an_error() {
+        let (text, _) = trained(false);
+        let message = text
+            .vector_row(&mut vec![(0, 1.0)], &mut Rows::new())
+            .unwrap_err()
+            .to_string();
+        assert!(message.starts_with("this model was trained on text, but the input is vectors"));
+        let vectors = Preprocessing {
+            input: Input::Vectors {
+                features: 3,
+                first: 0,
+            },
+            weighting: Weighting::fit(WeightingScheme::Raw, false, &Rows::new()),
+        };
+        let message = vectors
+            .text_row("red", &mut TextScratch::default(), &mut Rows::new())
+            .unwrap_err()
+            .to_string();
+        assert!(message.starts_with("this model was trained on vectors, but the input is text"));
+    }
+}

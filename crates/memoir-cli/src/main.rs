@@ -1,1 +1,103 @@
-fn main() {}
+//! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every outcome becomes an
+//! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C.
+
+mod answers;
+mod arguments;
+mod demo_corpus;
+mod failure;
+mod interrupt;
+mod method_options;
+mod peak_memory;
+mod progress;
+mod sizes;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use memoir::{Cancel, Catalogue};
+
+/// Assigns text, or any sparse vector, to one of thousands to hundreds of thousands of classes, on a CPU.
+#[derive(Debug, Parser)]
+#[command(
+    name = "memoir",
+    version,
+    max_term_width = 110,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "Start with `memoir demo`. `memoir VERB --help` explains a verb.")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Train(verbs::train::Arguments),
+    Predict(verbs::predict::Arguments),
+    Evaluate(verbs::evaluate::Arguments),
+    Inspect(verbs::inspect::Arguments),
+    Explain(verbs::explain::Arguments),
+    Demo(verbs::demo::Arguments),
+    Completions(verbs::completions::Arguments),
+    Man(verbs::man::Arguments),
+}
+
+/// What every verb may need.
+pub(crate) struct Context {
+    /// The algorithms this program offers.
+    pub(crate) catalogue: Catalogue,
+    /// Raised by Ctrl-C.
+    pub(crate) cancel: Cancel,
+}
+
+/// The whole command line, with the options of all algorithms.
+pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
+    Cli::command().mut_subcommand("train", |train| method_options::augment(train, catalogue))
+}
+
+fn main() -> ExitCode {
+    let context = Context {
+        catalogue: Catalogue::new(),
+        cancel: interrupt::install(),
+    };
+    match run(&context) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run(context: &Context) -> anyhow::Result<()> {
+    let matches = match command(&context.catalogue).try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return failure::usage(&error),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    match cli.verb {
+        Verb::Train(arguments) => {
+            let given = method_options::Given::of(matches.subcommand_matches("train"), &context.catalogue);
+            verbs::train::run(&arguments, &given, context)
+        }
+        Verb::Predict(arguments) => verbs::predict::run(&arguments, context),
+        Verb::Evaluate(arguments) => verbs::evaluate::run(&arguments, context),
+        Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
+        Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
+        Verb::Demo(arguments) => verbs::demo::run(&arguments, context),
+        Verb::Completions(arguments) => verbs::completions::run(&arguments, context),
+        Verb::Man(arguments) => verbs::man::run(&arguments, context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command(&Catalogue::new()).debug_assert();
+    }
+}

@@ -29,6 +29,9 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// The algorithm that is used when none is named.
+    pub const DEFAULT_ALGORITHM: &'static str = "centroid";
+
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {

@@ -1,12 +1,14 @@
 //! Training algorithms: one file each, all behind [`Trainer`].
 
 mod centroid;
+mod fit;
 
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::{Result, Session};
 
 pub use centroid::{CENTROID, Centroid};
+pub use fit::{fit, hold_out};
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
 pub trait Trainer: Send + Sync {

@@ -1,0 +1,97 @@
+//! Options that several verbs share, and what they mean.
+
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+
+use clap::Args;
+use memoir::data::{Format, ReadOptions};
+use memoir::{Observer, Session};
+
+use crate::Context;
+
+/// How to read data.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading data")]
+pub(crate) struct Reading {
+    /// libsvm, xmc, fasttext, csv, tsv, jsonl, or lines (raw text, to predict) [default: from the file's name]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Column (csv, tsv) or key (jsonl) of the text [default: text]
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
+    /// Column or key of the labels [default: label]
+    #[arg(long, value_name = "NAME")]
+    label_column: Option<String>,
+    /// Column or key of the row's weight [default: rows count alike]
+    #[arg(long, value_name = "NAME")]
+    weight_column: Option<String>,
+    /// What separates several labels [default: `|` in csv and tsv, `,` in libsvm and xmc]
+    #[arg(long, value_name = "TEXT")]
+    label_separator: Option<String>,
+    /// Take the label field as one label, whatever it holds
+    #[arg(long)]
+    single_label: bool,
+    /// Feature numbers of libsvm data count from 0, not from 1
+    #[arg(long)]
+    zero_based: bool,
+    /// Count and report bad rows instead of stopping at the first
+    #[arg(long)]
+    skip_bad_rows: bool,
+}
+
+impl Reading {
+    /// The library's form of it.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            text_column: self.text_column.clone(),
+            label_column: self.label_column.clone(),
+            weight_column: self.weight_column.clone(),
+            label_separator: self.label_separator.clone(),
+            single_label: self.single_label,
+            skip_bad_rows: self.skip_bad_rows,
+            zero_based: self.zero_based,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// Reads a whole number of at least 1.
+pub(crate) fn parse_positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// What a run may use and what it says.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct Running {
+    /// Worker threads; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    threads: Option<NonZeroUsize>,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl Running {
+    /// A session that tells `observer` and stops on Ctrl-C.
+    pub(crate) fn session<'a>(
+        &self,
+        context: &Context,
+        observer: &'a dyn Observer,
+    ) -> anyhow::Result<Session<'a>> {
+        let threads = self
+            .threads
+            .or_else(|| available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN);
+        Ok(Session::new(threads)?
+            .with_cancel(context.cancel.clone())
+            .with_observer(observer))
+    }
+}
+
+/// A session of one thread for work too small to show.
+pub(crate) fn silent_session(context: &Context) -> anyhow::Result<Session<'static>> {
+    Ok(Session::new(NonZeroUsize::MIN)?.with_cancel(context.cancel.clone()))
+}

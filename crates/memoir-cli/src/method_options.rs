@@ -1,0 +1,130 @@
+//! The options of text preparation and of the algorithms. The library's tables give their names, defaults, ranges and
+//! help; here they become options of `memoir train`, and go back as (name, text) pairs for the library to check.
+
+use clap::{Arg, ArgMatches, Command};
+use memoir::Catalogue;
+use memoir::params::Spec;
+use memoir::text::TEXT_PARAMS;
+
+/// Adds the options to `train`, and a list of the algorithms before the examples.
+pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
+    let examples = train
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let algorithms = catalogue
+        .algorithms()
+        .iter()
+        .map(|algorithm| format!("  {:<12}  {}\n", algorithm.name, algorithm.summary));
+    train = train.after_help(format!(
+        "Algorithms:\n{}\n{examples}",
+        algorithms.collect::<String>()
+    ));
+    for spec in TEXT_PARAMS {
+        train = train.arg(option(spec, describe(spec)).help_heading("Options for text"));
+    }
+    for (name, owners) in by_name(catalogue) {
+        let heading = match owners.as_slice() {
+            [(algorithm, _)] => format!("Options of `--algorithm {algorithm}`"),
+            _ => "Options of several algorithms".to_owned(),
+        };
+        let first = owners[0].1;
+        let alike = owners.iter().all(|(_, spec)| describe(spec) == describe(first));
+        let help = if alike && owners.len() > 1 {
+            let algorithms: Vec<_> = owners.iter().map(|(algorithm, _)| *algorithm).collect();
+            format!("{} ({})", describe(first), algorithms.join(", "))
+        } else if alike {
+            describe(first)
+        } else {
+            let each = owners
+                .iter()
+                .map(|(algorithm, spec)| format!("{algorithm}: {}", describe(spec)));
+            each.collect::<Vec<_>>().join("; ")
+        };
+        debug_assert_eq!(name, first.name);
+        train = train.arg(option(first, help).help_heading(heading));
+    }
+    train
+}
+
+/// Every algorithm option once, with the algorithms that have it, in the catalogue's order.
+fn by_name(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(&'static str, &'static Spec)>)> {
+    let mut options: Vec<(&'static str, Vec<_>)> = Vec::new();
+    for algorithm in catalogue.algorithms() {
+        for spec in algorithm.params {
+            match options.iter_mut().find(|(name, _)| *name == spec.name) {
+                Some((_, owners)) => owners.push((algorithm.name, spec)),
+                None => options.push((spec.name, vec![(algorithm.name, spec)])),
+            }
+        }
+    }
+    options
+}
+
+fn option(spec: &Spec, help: String) -> Arg {
+    // The library gives the defaults, so that "not given" stays distinct from "given as the default".
+    Arg::new(spec.name)
+        .long(spec.name)
+        .value_name("VALUE")
+        .allow_negative_numbers(true)
+        .help(help)
+}
+
+fn describe(spec: &Spec) -> String {
+    format!(
+        "{} [default: {}; {}]",
+        spec.help.trim_end_matches('.'),
+        spec.default,
+        spec.legal()
+    )
+}
+
+/// The options that the user gave.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    text: Vec<(&'static str, String)>,
+    method: Vec<(&'static str, String)>,
+}
+
+impl Given {
+    /// Collects them from parsed arguments.
+    pub(crate) fn of(matches: Option<&ArgMatches>, catalogue: &Catalogue) -> Self {
+        let value = |name: &'static str| Some((name, matches?.get_one::<String>(name)?.clone()));
+        Self {
+            text: TEXT_PARAMS.iter().filter_map(|spec| value(spec.name)).collect(),
+            method: by_name(catalogue)
+                .iter()
+                .filter_map(|(name, _)| value(name))
+                .collect(),
+        }
+    }
+
+    /// Options of the text pipeline.
+    pub(crate) fn text(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.text.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Options of `algorithm`; an error if one was given that belongs to others only.
+    pub(crate) fn method(&self, algorithm: &str, catalogue: &Catalogue) -> anyhow::Result<Vec<(&str, &str)>> {
+        let chosen = catalogue.find(algorithm)?;
+        for (name, _) in &self.method {
+            if !chosen.params.iter().any(|spec| spec.name == *name) {
+                let owners: Vec<_> = catalogue
+                    .algorithms()
+                    .iter()
+                    .filter(|other| other.params.iter().any(|spec| spec.name == *name))
+                    .map(|other| format!("`{}`", other.name))
+                    .collect();
+                anyhow::bail!(
+                    "`--{name}` is not an option of `{algorithm}`; it belongs to {}",
+                    owners.join(", ")
+                );
+            }
+        }
+        Ok(self
+            .method
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect())
+    }
+}

@@ -1,0 +1,191 @@
+//! Progress on standard error: bars on a terminal, a plain line every few seconds elsewhere, nothing when quiet.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use memoir::{Event, Observer};
+
+use crate::sizes::{show_count, show_size, show_time};
+
+/// Time between two plain lines.
+const INTERVAL: Duration = Duration::from_secs(3);
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Bars,
+    Lines,
+    Nothing,
+}
+
+/// The observer of a verb.
+pub(crate) struct Progress {
+    style: Style,
+    stage: Mutex<Option<Stage>>,
+}
+
+/// The stage that is shown at the moment.
+struct Stage {
+    name: String,
+    bar: Option<ProgressBar>,
+    start: Instant,
+    last_line: Instant,
+}
+
+impl Progress {
+    /// Shows progress unless `quiet`.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let style = match (quiet, io::stderr().is_terminal()) {
+            (true, _) => Style::Nothing,
+            (false, true) => Style::Bars,
+            (false, false) => Style::Lines,
+        };
+        Self {
+            style,
+            stage: Mutex::new(None),
+        }
+    }
+
+    /// Removes the bar, so that other output can follow.
+    pub(crate) fn clear(&self) {
+        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = stage.take().and_then(|stage| stage.bar) {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn progress(&self, name: &str, done: u64, total: u64, unit: &'static str) {
+        let mut guard = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if guard.as_ref().is_none_or(|stage| stage.name != name) {
+            if let Some(bar) = guard.take().and_then(|stage| stage.bar) {
+                bar.finish_and_clear();
+            }
+            let now = Instant::now();
+            *guard = Some(Stage {
+                name: name.to_owned(),
+                bar: (self.style == Style::Bars).then(|| new_bar(name, total, unit)),
+                start: now,
+                last_line: now,
+            });
+        }
+        let Some(stage) = guard.as_mut() else { return };
+        if let Some(bar) = &stage.bar {
+            if total > 0 {
+                bar.set_length(total);
+            }
+            bar.set_position(done);
+        } else if stage.last_line.elapsed() >= INTERVAL {
+            stage.last_line = Instant::now();
+            say(&line(name, done, total, unit, stage.start.elapsed()));
+        }
+    }
+
+    fn message(&self, text: &str) {
+        let guard = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        match guard.as_ref().and_then(|stage| stage.bar.as_ref()) {
+            Some(bar) => bar.suspend(|| say(text)),
+            None => say(text),
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn notice(&self, event: Event<'_>) {
+        if self.style == Style::Nothing {
+            return;
+        }
+        match event {
+            Event::Progress {
+                stage,
+                done,
+                total,
+                unit,
+            } => self.progress(stage, done, total, unit),
+            Event::HeldOut {
+                pass,
+                accuracy,
+                macro_f1,
+            } => self.message(&format!(
+                "pass {pass}: held-out accuracy {:.2}%, macro-F1 {:.2}%",
+                100.0 * accuracy,
+                100.0 * macro_f1
+            )),
+            Event::Note(text) => self.message(&format!("note: {text}")),
+            _ => {}
+        }
+    }
+}
+
+/// A lost terminal must not stop the work.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+fn new_bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(
+        (total > 0).then_some(total),
+        ProgressDrawTarget::stderr_with_hz(8),
+    );
+    let (position, rate) = if unit == "bytes" {
+        ("{decimal_bytes}".to_owned(), "{decimal_bytes_per_sec}".to_owned())
+    } else {
+        (format!("{{human_pos}} {unit}"), format!("{{per_sec}} {unit}"))
+    };
+    let template = if total > 0 {
+        format!("{{prefix}} {{wide_bar}} {{percent}}%  {position}  {rate}  {{eta}} left")
+    } else {
+        format!("{{prefix}} {{spinner}} {position}  {rate}  {{elapsed}}")
+    };
+    // The templates are fixed above; should one ever be wrong, the plain bar still works.
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(name.to_owned());
+    bar
+}
+
+fn line(stage: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
+    let amount = |count: u64| {
+        if unit == "bytes" {
+            show_size(count)
+        } else {
+            format!("{} {unit}", show_count(count))
+        }
+    };
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let rate = done as f64 / seconds;
+    let mut text = format!("{stage}: {}", amount(done));
+    if total > 0 {
+        text += &format!(
+            " of {} ({:.0}%)",
+            amount(total),
+            100.0 * done as f64 / total as f64
+        );
+    }
+    text += &format!(", {}/s", amount(rate as u64));
+    if total > done && rate > 0.0 {
+        let left = Duration::from_secs_f64(((total - done) as f64 / rate).min(1e9));
+        text += &format!(", {} left", show_time(left));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_tell_rate_and_time_left() {
+        let four = Duration::from_secs(4);
+        assert_eq!(
+            line("training", 2_000, 10_000, "rows", four),
+            "training: 2,000 rows of 10,000 rows (20%), 500 rows/s, 16 s left"
+        );
+        assert_eq!(
+            line("reading", 8_000_000, 0, "bytes", four),
+            "reading: 8.0 MB, 2.0 MB/s"
+        );
+    }
+}

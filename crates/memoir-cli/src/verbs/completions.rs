@@ -1,0 +1,31 @@
+//! `memoir completions`: shell completions on standard output.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::Context;
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  memoir completions bash > ~/.local/share/bash-completion/completions/memoir"
+)]
+pub(crate) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    // Into memory first: the generator would panic if the reader of standard output went away.
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut crate::command(&context.catalogue),
+        "memoir",
+        &mut script,
+    );
+    io::stdout().write_all(&script)?;
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! `memoir demo`: the whole journey on made-up data, with files left behind to play with.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use memoir::data::{self, PrepOptions, ReadOptions, Source};
+use memoir::model::write_beside;
+use memoir::params::Values;
+use memoir::sparse::Rows;
+use memoir::text::TextScratch;
+use memoir::{Catalogue, Error, Model, Session, train};
+
+use crate::arguments::Running;
+use crate::demo_corpus::{CLASSES, Product, class_name, generate};
+use crate::peak_memory::peak_memory;
+use crate::progress::Progress;
+use crate::sizes::{show_count, show_counted, show_size, show_time};
+use crate::verbs::evaluate;
+use crate::{Context, interrupt};
+
+/// Try everything on made-up data: train, measure, explain
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Folder for the data and the model
+    #[arg(long, value_name = "DIR", default_value = "memoir-demo")]
+    out: PathBuf,
+    /// Number of texts
+    #[arg(long, value_name = "N", default_value_t = 80_000, value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
+    rows: u64,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    running: Running,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    let progress = Progress::new(arguments.running.quiet);
+    let session = arguments
+        .running
+        .session(context, &progress)?
+        .with_seed(arguments.seed);
+    let mut out = io::stdout();
+    let folder = &arguments.out;
+    std::fs::create_dir_all(folder).map_err(|reason| Error::io(folder, "cannot create", reason))?;
+    let [train_path, test_path, model_path] =
+        ["train.csv", "test.csv", "model.memoir"].map(|name| folder.join(name));
+
+    let mut products = generate(arguments.rows as usize, &session);
+    // The first rows show every class once; what is held out comes from behind them.
+    let test = products.split_off(products.len() - products.len() / 10);
+    write_table(&train_path, &products)?;
+    write_table(&test_path, &test)?;
+    writeln!(
+        out,
+        "A made-up shop: {} in {} classes of power-law size, and {} held out.\n",
+        show_counted(products.len() as u64, "product text"),
+        show_count(CLASSES as u64),
+        show_count(test.len() as u64)
+    )?;
+    drop(products);
+
+    let start = Instant::now();
+    let model = learn(&train_path, context, &session)?;
+    interrupt::while_writing(|| model.save_in(&model_path, &session))?;
+    let train_time = start.elapsed();
+    let size = model.summary()?.file_bytes;
+    let start = Instant::now();
+    let report = evaluate::measure(&model, Source::new(&test_path), &ReadOptions::default(), &session)?;
+    let predict_time = start.elapsed();
+    progress.clear();
+
+    let mut line = |name: &str, value: String| writeln!(out, "  {name:<14}{value}");
+    line("algorithm", model.origin.algorithm.clone())?;
+    line(
+        "train time",
+        format!("{} (reading included)", show_time(train_time)),
+    )?;
+    let speed = report.rows as f64 / predict_time.as_secs_f64().max(1e-9);
+    line(
+        "predict time",
+        format!(
+            "{} ({} rows a second, reading included)",
+            show_time(predict_time),
+            show_count(speed as u64)
+        ),
+    )?;
+    line("accuracy", format!("{:.1}%", 100.0 * report.accuracy))?;
+    line("macro-F1", format!("{:.1}%", 100.0 * report.macro_f1))?;
+    if let Some(bytes) = peak_memory() {
+        line("peak memory", show_size(bytes))?;
+    }
+    line("model size", show_size(size))?;
+
+    writeln!(
+        out,
+        "\nThree held-out texts, the answers, and the words behind them:\n"
+    )?;
+    for product in test.iter().take(3) {
+        writeln!(out, "{}", answer(&model, product)?)?;
+    }
+    writeln!(out, "{}", next_steps(&model_path, &test_path, &test))?;
+    Ok(())
+}
+
+fn learn(path: &Path, context: &Context, session: &Session<'_>) -> anyhow::Result<Model> {
+    let algorithm = context.catalogue.find(Catalogue::DEFAULT_ALGORITHM)?;
+    let values = Values::check(algorithm.params, [])?;
+    let prep = PrepOptions {
+        constant: (algorithm.build)(&values)?.wants_constant(),
+        ..PrepOptions::default()
+    };
+    let training = data::read_training(Source::new(path), &ReadOptions::default(), &prep, session)?;
+    Ok(train::fit(algorithm, &values, training, None, session)?)
+}
+
+fn write_table(path: &Path, products: &[Product]) -> anyhow::Result<()> {
+    let failed = |reason| Error::io(path, "cannot write", reason);
+    interrupt::while_writing(|| {
+        write_beside(path, |out| {
+            let mut table = csv::Writer::from_writer(out);
+            let records = products
+                .iter()
+                .map(|product| [class_name(product.class), product.text.clone()]);
+            for record in std::iter::once(["label".to_owned(), "text".to_owned()]).chain(records) {
+                table
+                    .write_record(&record)
+                    .map_err(|reason| failed(reason.into()))?;
+            }
+            table.flush().map_err(failed)
+        })
+    })?;
+    Ok(())
+}
+
+/// One text with its answer and the words that speak for it.
+fn answer(model: &Model, product: &Product) -> anyhow::Result<String> {
+    let mut rows = Rows::new();
+    model
+        .preprocessing
+        .text_row(&product.text, &mut TextScratch::default(), &mut rows)?;
+    let explanation = model.explain(rows.row(0))?;
+    let truth = class_name(product.class);
+    let verdict = if explanation.answer.name == truth {
+        "right".to_owned()
+    } else {
+        format!("wrong, it is {truth}")
+    };
+    let mut features = explanation.features;
+    features.sort_by(|a, b| b.for_answer.total_cmp(&a.for_answer));
+    let words: Vec<_> = features
+        .iter()
+        .filter(|feature| feature.for_answer > 0.0)
+        .take(3)
+        .map(|feature| format!("{} {:+.2}", feature.name, feature.for_answer))
+        .collect();
+    Ok(format!(
+        "  \"{}\"\n    {} ({verdict}), because of {}\n",
+        product.text,
+        explanation.answer.name,
+        words.join(", ")
+    ))
+}
+
+fn next_steps(model: &Path, test: &Path, products: &[Product]) -> String {
+    // As the user started it: `make demo` does not install the program.
+    let program = std::env::args().next().unwrap_or_else(|| "memoir".to_owned());
+    let (model, test) = (model.display(), test.display());
+    let text = products.first().map_or("", |product| &product.text);
+    format!(
+        "Try next:\n\
+         \x20 {program} evaluate {model} {test}\n\
+         \x20 {program} explain {model} --text \"{text}\"\n\
+         \x20 {program} explain {model} --class \"garden lamp\"\n\
+         \x20 echo \"{text}\" | {program} predict {model} - --top-k 3 --scores\n\
+         \x20 {program} inspect {model}\n\
+         \x20 {program} train YOUR.csv --model YOUR.memoir      (columns `label` and `text`)"
+    )
+}

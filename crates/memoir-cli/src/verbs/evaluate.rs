@@ -1,0 +1,154 @@
+//! `memoir evaluate`: how good is a model on rows with known labels?
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use clap::Args;
+use memoir::data::{self, ReadOptions, Source};
+use memoir::eval::{Evaluation, Report};
+use memoir::{Model, Session};
+
+use crate::Context;
+use crate::arguments::{Reading, Running};
+use crate::progress::Progress;
+use crate::sizes::{show_count, show_counted, show_time};
+
+/// Measure a model on labelled rows
+#[derive(Debug, Args)]
+#[command(after_help = "\
+accuracy          share of rows whose best class is one of their labels
+macro-F1          mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)
+precision@k       mean share of the k best classes that are labels; recall@k: of the labels that are among them
+head, middle, tail: classes from frequent to rare, each group with about a third of the training labels")]
+pub(crate) struct Arguments {
+    /// The model file
+    model: PathBuf,
+    /// Labelled rows; `-` is standard input
+    data: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    running: Running,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    let model = Model::load(&arguments.model, &context.catalogue)?;
+    let progress = Progress::new(arguments.running.quiet);
+    let session = arguments.running.session(context, &progress)?;
+    let start = Instant::now();
+    let source = Source::new(&arguments.data);
+    let report = measure(&model, source, &arguments.reading.options(), &session)?;
+    progress.clear();
+    let text = if arguments.json {
+        json(&report, start.elapsed())?
+    } else {
+        table(&report, start.elapsed())
+    };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Predicts all rows of `source` and counts what is right.
+pub(crate) fn measure(
+    model: &Model,
+    source: Source,
+    options: &ReadOptions,
+    session: &Session<'_>,
+) -> anyhow::Result<Report> {
+    let name = source.name().to_owned();
+    let mut evaluation = Evaluation::new();
+    // Names that only the data knows get numbers behind the model's.
+    let mut names = model.classes.clone();
+    let mut labels = Vec::new();
+    data::stream_with(source, options, &model.preprocessing, session, |block| {
+        let predictions = model.predict_rows(&block.rows, Evaluation::DEPTH, session)?;
+        let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
+        for (row, best) in predictions.iter().enumerate() {
+            labels.clear();
+            labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
+            evaluation.add(&labels, best);
+        }
+        Ok(())
+    })?;
+    if evaluation.rows() == 0 {
+        bail!("{name}: no row has a label; an evaluation needs them");
+    }
+    Ok(evaluation.report(&names, &model.origin.class_counts))
+}
+
+fn json(report: &Report, time: Duration) -> anyhow::Result<String> {
+    let mut object = serde_json::to_value(report)?;
+    object["seconds"] = time.as_secs_f64().into();
+    Ok(serde_json::to_string_pretty(&object)? + "\n")
+}
+
+/// The report for people. `write!` to a `String` cannot fail.
+pub(crate) fn table(report: &Report, time: Duration) -> String {
+    let percent = |share: f64| format!("{:.2}%", 100.0 * share);
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<20}{value:>8}");
+    };
+    line("accuracy", percent(report.accuracy));
+    line("macro-F1", percent(report.macro_f1));
+    line("macro-F1, harmonic", percent(report.macro_f1_harmonic));
+    for (k, precision, recall) in [
+        (1, report.precision_at_1, report.recall_at_1),
+        (3, report.precision_at_3, report.recall_at_3),
+        (5, report.precision_at_5, report.recall_at_5),
+    ] {
+        line(&format!("precision@{k}"), percent(precision));
+        line(&format!("recall@{k}"), percent(recall));
+    }
+    let _ = writeln!(
+        text,
+        "\nby class frequency   classes   labels  recall@1  recall@5  macro-F1"
+    );
+    for band in &report.by_frequency {
+        let _ = writeln!(
+            text,
+            "{:<18}{:>10}{:>9}{:>10}{:>10}{:>10}",
+            band.band.name(),
+            show_count(band.classes),
+            show_count(band.labels),
+            percent(band.recall_at_1),
+            percent(band.recall_at_5),
+            percent(band.macro_f1)
+        );
+    }
+    if !report.confusions.is_empty() {
+        text += "\nmost frequent confusions\n";
+        for confusion in &report.confusions {
+            let _ = writeln!(
+                text,
+                "{:>8}  {} taken for {}",
+                show_count(confusion.count),
+                confusion.truth.escape_debug(),
+                confusion.predicted.escape_debug()
+            );
+        }
+    }
+    let _ = write!(text, "\n{}", show_counted(report.rows, "row"));
+    if report.unlabelled_rows > 0 {
+        let _ = write!(
+            text,
+            ", {} without labels left out",
+            show_count(report.unlabelled_rows)
+        );
+    }
+    if report.unknown_labels > 0 {
+        let unknown = show_counted(report.unknown_labels, "label");
+        let _ = write!(
+            text,
+            ", {unknown} of classes unknown to the model counted as mistakes"
+        );
+    }
+    let _ = writeln!(text, ", {}", show_time(time));
+    text
+}

@@ -1,0 +1,10 @@
+//! One file per verb.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod evaluate;
+pub(crate) mod explain;
+pub(crate) mod inspect;
+pub(crate) mod man;
+pub(crate) mod predict;
+pub(crate) mod train;

@@ -1,0 +1,211 @@
+//! `memoir train`: data in, one model file out.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use memoir::data::{self, PrepOptions, Source, WeightingChoice};
+use memoir::model::Precision;
+use memoir::params::Values;
+use memoir::text::TextParams;
+use memoir::{Catalogue, Dataset, Model, train};
+
+use crate::arguments::{Reading, Running};
+use crate::method_options::Given;
+use crate::peak_memory::peak_memory;
+use crate::progress::Progress;
+use crate::sizes::{parse_size, show_counted, show_size, show_time};
+use crate::{Context, interrupt};
+
+/// Learn a model from labelled rows and write it to a file
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  memoir train tickets.csv --model tickets.memoir
+  memoir train train.svm.gz --model m.memoir --valid valid.svm.gz --seed 7
+  zcat *.jsonl.gz | memoir train - --format jsonl --model m.memoir --word-ngrams 2")]
+pub(crate) struct Arguments {
+    /// Labelled rows; `-` is standard input
+    data: PathBuf,
+    /// The model file to write
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// How to learn; the algorithms are listed below
+    #[arg(long, value_name = "NAME", default_value = Catalogue::DEFAULT_ALGORITHM)]
+    algorithm: String,
+    /// Rows that tell when to stop
+    #[arg(long, value_name = "DATA", conflicts_with = "valid_fraction")]
+    valid: Option<PathBuf>,
+    /// Share of the rows, chosen by the seed, to hold out and stop by
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    valid_fraction: Option<f64>,
+    /// Replicate each row once per label, as the paper does
+    #[arg(long)]
+    replicate: bool,
+    /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to be left raw
+    #[arg(long, value_name = "KIND", default_value = "auto")]
+    weighting: ValueKind,
+    /// How weights are stored: f32, or f16 for half the size
+    #[arg(long, value_name = "PRECISION", default_value = "f32")]
+    precision: StoredPrecision,
+    #[command(flatten)]
+    reading: Reading,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Running")]
+    seed: u64,
+    /// Memory that training should stay within, such as 512M or 2G [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
+    memory_budget: Option<u64>,
+    #[command(flatten)]
+    running: Running,
+}
+
+/// What the values of vectors are.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ValueKind {
+    Auto,
+    Counts,
+    Unit,
+    Raw,
+}
+
+impl From<ValueKind> for WeightingChoice {
+    fn from(kind: ValueKind) -> Self {
+        match kind {
+            ValueKind::Auto => Self::Auto,
+            ValueKind::Counts => Self::Counts,
+            ValueKind::Unit => Self::Unit,
+            ValueKind::Raw => Self::Raw,
+        }
+    }
+}
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StoredPrecision {
+    F32,
+    F16,
+}
+
+impl From<StoredPrecision> for Precision {
+    fn from(precision: StoredPrecision) -> Self {
+        match precision {
+            StoredPrecision::F32 => Self::F32,
+            StoredPrecision::F16 => Self::F16,
+        }
+    }
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share: &f64| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "expected a number between 0 and 1, such as 0.1".to_owned())
+}
+
+pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {
+    let start = Instant::now();
+    // Everything that can be checked before the data is read is checked here: reading may take minutes.
+    let algorithm = context.catalogue.find(&arguments.algorithm)?;
+    let values = Values::check(
+        algorithm.params,
+        given.method(algorithm.name, &context.catalogue)?,
+    )?;
+    let prep = PrepOptions {
+        weighting: arguments.weighting.into(),
+        constant: (algorithm.build)(&values)?.wants_constant(),
+        text: TextParams::parse(given.text())?,
+    };
+    check_target(&arguments.model)?;
+
+    let progress = Progress::new(arguments.running.quiet);
+    let session = arguments
+        .running
+        .session(context, &progress)?
+        .with_seed(arguments.seed)
+        .with_memory_budget(arguments.memory_budget);
+    let options = arguments.reading.options();
+    let mut training = data::read_training(Source::new(&arguments.data), &options, &prep, &session)?;
+    if training.preprocessing.text().is_none()
+        && let Some((name, _)) = given.text().next()
+    {
+        bail!(
+            "`--{name}` is an option for text, but {} holds vectors",
+            arguments.data.display()
+        );
+    }
+    let valid: Option<Dataset> = match (&arguments.valid, arguments.valid_fraction) {
+        (Some(path), _) => {
+            let (preprocessing, classes) = (&training.preprocessing, &training.data.classes);
+            let (rows, _) = data::read_with(Source::new(path), &options, preprocessing, classes, &session)?;
+            Some(rows)
+        }
+        (None, Some(fraction)) => {
+            let (rest, held_out) = train::hold_out(&training.data, fraction, &session);
+            training.data = rest;
+            Some(held_out)
+        }
+        (None, None) => None,
+    };
+    if arguments.replicate {
+        training.data = training.data.replicated();
+    }
+    let mut model = train::fit(algorithm, &values, training, valid, &session)?;
+    model.scorer = model.scorer.with_precision(arguments.precision.into())?;
+    interrupt::while_writing(|| model.save_in(&arguments.model, &session))?;
+    progress.clear();
+    if !arguments.running.quiet {
+        writeln!(
+            io::stdout(),
+            "{}",
+            summary(&model, &arguments.model, start.elapsed())?
+        )?;
+    }
+    Ok(())
+}
+
+/// A folder that is not there is an error before the data is read, not after.
+fn check_target(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        bail!(
+            "{}: cannot write the model here: it is a directory",
+            path.display()
+        );
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!(
+            "{}: cannot write the model: there is no folder {}",
+            path.display(),
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+/// What was made, in two lines.
+fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String> {
+    let made = model.summary()?;
+    let mut text = format!(
+        "{}: {}, {}, {}",
+        made.algorithm,
+        show_counted(made.rows, "row"),
+        show_counted(made.classes as u64, "class"),
+        show_counted(made.features as u64, "feature"),
+    );
+    if let Some(weights) = made.weights {
+        text += &format!(", {}", show_counted(weights as u64, "weight"));
+    }
+    text += &format!(
+        "\nwrote {} ({}) in {}",
+        path.display(),
+        show_size(made.file_bytes),
+        show_time(time)
+    );
+    if let Some(bytes) = peak_memory() {
+        text += &format!(", peak memory {}", show_size(bytes));
+    }
+    Ok(text)
+}

@@ -1,0 +1,102 @@
+//! Ctrl-C: exit code 130, soon, and nothing left behind.
+#![cfg(unix)]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{Workplace, texts, vectors};
+
+/// The promise is a second; a crowded machine gets more.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill runs");
+    assert!(sent.success());
+}
+
+/// Waits for the end, and fails rather than waiting for ever.
+fn exit_code(mut child: Child) -> Option<i32> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("known") {
+            return status.code();
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("killed");
+            child.wait().expect("ends");
+            panic!("still running {PATIENCE:?} after Ctrl-C");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn training_stops_and_leaves_no_file() {
+    let place = Workplace::new();
+    let mut child = place
+        .memoir("train - --format libsvm --model m.memoir")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    let rows = vectors(10_000, 500);
+    // More than a pipe holds: once it is written, the program is reading.
+    for _ in 0..8 {
+        input.write_all(rows.as_bytes()).expect("written");
+    }
+    interrupt(&child);
+    let feeder = std::thread::spawn(move || while input.write_all(rows.as_bytes()).is_ok() {});
+    let mut complaint = child.stderr.take().expect("piped");
+    assert_eq!(exit_code(child), Some(130));
+    feeder.join().expect("ends with the program");
+    let mut text = String::new();
+    complaint.read_to_string(&mut text).expect("text");
+    assert!(text.ends_with("stopped\n"), "{text}");
+    assert_eq!(place.files(), [""; 0]);
+}
+
+#[test]
+fn an_old_model_survives() {
+    let place = Workplace::new();
+    place.file("m.memoir", "old");
+    let mut child = place
+        .memoir("train - --format libsvm --model m.memoir --quiet")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(vectors(50_000, 500).as_bytes()).expect("written");
+    interrupt(&child);
+    assert_eq!(exit_code(child), Some(130));
+    assert_eq!(place.files(), ["m.memoir"]);
+    assert_eq!(
+        std::fs::read(place.path().join("m.memoir")).expect("there"),
+        b"old"
+    );
+}
+
+#[test]
+fn waiting_for_input_can_be_stopped() {
+    let place = Workplace::new();
+    place.file("train.csv", texts(300, 30));
+    place.stdout("train train.csv --model m.memoir --quiet");
+    let mut child = place
+        .memoir("predict m.memoir -")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    writeln!(input, "class3").expect("written");
+    let mut answer = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    output.read_line(&mut answer).expect("an answer");
+    interrupt(&child);
+    assert_eq!(exit_code(child), Some(130));
+    drop(input);
+}

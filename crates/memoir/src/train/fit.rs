@@ -1,0 +1,139 @@
+//! From training data to a whole model: the steps around an algorithm that are the same for all of them.
+
+use std::collections::BTreeMap;
+
+use rand::seq::SliceRandom;
+
+use crate::catalogue::Algorithm;
+use crate::data::{Dataset, LabelSets, TrainingData};
+use crate::model::{Model, Origin};
+use crate::params::Values;
+use crate::{Error, Result, Session};
+
+/// Trains `algorithm` with the checked parameters `values` on `training`; `valid`, with rows prepared alike, is used
+/// only to choose when to stop.
+///
+/// Rows of `valid` with a class that training does not have are left out: nothing about stopping can be learned from
+/// them.
+pub fn fit(
+    algorithm: &Algorithm,
+    values: &Values,
+    training: TrainingData,
+    valid: Option<Dataset>,
+    session: &Session<'_>,
+) -> Result<Model> {
+    let TrainingData {
+        data, preprocessing, ..
+    } = training;
+    if data.labels.total() == 0 {
+        return Err(Error::Unlearnable(
+            "there is nothing to learn from: no row has a label".to_owned(),
+        ));
+    }
+    let valid = valid.map(|valid| with_known_classes(valid, &data));
+    let trainer = (algorithm.build)(values)?;
+    let scorer = trainer.train(&data, valid.as_ref(), session)?;
+    let params: BTreeMap<_, _> = values
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    Ok(Model {
+        origin: Origin {
+            algorithm: algorithm.name.to_owned(),
+            params,
+            seed: session.seed(),
+            rows: data.len() as u64,
+            class_counts: data.labels.class_counts(data.classes.len()),
+        },
+        classes: data.classes,
+        preprocessing,
+        scorer,
+    })
+}
+
+/// `valid` without the rows that have a class unknown to `data`.
+fn with_known_classes(valid: Dataset, data: &Dataset) -> Dataset {
+    let classes = data.classes.len();
+    let is_known = |labels: &[u32]| labels.iter().all(|&label| (label as usize) < classes);
+    let mut known = if valid.labels.iter().all(is_known) {
+        valid
+    } else {
+        valid.subset((0..valid.len()).filter(|&row| is_known(valid.labels.row(row))))
+    };
+    known.classes = data.classes.clone();
+    known
+}
+
+/// Splits off about `fraction` of the rows, chosen at random by the session's seed, as (rest, held out).
+///
+/// No class loses its last row, so the rest still knows every class.
+pub fn hold_out(data: &Dataset, fraction: f64, session: &Session<'_>) -> (Dataset, Dataset) {
+    let chosen = choose(&data.labels, data.classes.len(), fraction, session);
+    let part = |held_out: bool| data.subset((0..data.len()).filter(|&row| chosen[row] == held_out));
+    (part(false), part(true))
+}
+
+fn choose(labels: &LabelSets, classes: usize, fraction: f64, session: &Session<'_>) -> Vec<bool> {
+    let mut wanted = (labels.len() as f64 * fraction).round() as usize;
+    let mut left = labels.class_counts(classes);
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.shuffle(&mut session.random("hold out"));
+    let mut chosen = vec![false; labels.len()];
+    for row in order {
+        if wanted == 0 {
+            break;
+        }
+        let of_row = labels.row(row);
+        if !of_row.is_empty() && of_row.iter().all(|&label| left[label as usize] > 1) {
+            for &label in of_row {
+                left[label as usize] -= 1;
+            }
+            chosen[row] = true;
+            wanted -= 1;
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+
+    fn labels(rows: usize) -> LabelSets {
+        let mut labels = LabelSets::new();
+        for row in 0..rows as u32 {
+            // Class 0 half of the time, class 1 in a quarter of the rows, and so on: some have one row only.
+            labels.push([row.trailing_ones()]);
+        }
+        labels
+    }
+
+    #[test]
+    fn held_out_rows_leave_every_class_a_row() {
+        let session = Session::new(NonZeroUsize::MIN).unwrap();
+        let labels = labels(1000);
+        let chosen = choose(&labels, 10, 0.3, &session);
+        assert_eq!(chosen.iter().filter(|&&held_out| held_out).count(), 300);
+        for class in 0..10 {
+            assert!((0..1000).any(|row| !chosen[row] && labels.row(row) == [class]));
+        }
+        let everything = choose(&labels, 10, 1.0, &session);
+        assert_eq!(everything.iter().filter(|&&held_out| !held_out).count(), 10);
+    }
+
+    #[test]
+    fn the_choice_depends_on_the_seed_alone() {
+        let session = |seed| Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed);
+        let labels = labels(200);
+        assert_eq!(
+            choose(&labels, 8, 0.2, &session(1)),
+            choose(&labels, 8, 0.2, &session(1))
+        );
+        assert_ne!(
+            choose(&labels, 8, 0.2, &session(1)),
+            choose(&labels, 8, 0.2, &session(2))
+        );
+    }
+}

@@ -9,12 +9,13 @@ use memoir::sparse::Scored;
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Form {
-    /// One line per row: classes, best first, separated by tabs
+    // Not doc comments: those would make the help of `predict` twice as long. Its last part says the same.
+    // One line per row: classes, best first, separated by tabs.
     #[default]
     Text,
-    /// One JSON object per row: {"classes": […], "scores": […]}
+    // One JSON object per row: {"classes": […], "scores": […]}.
     Jsonl,
-    /// One line per answer: row,rank,class,score; rows and ranks count from 1
+    // One line per answer: row,rank,class,score; rows and ranks count from 1.
     Csv,
 }
 

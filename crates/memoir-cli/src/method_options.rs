@@ -128,3 +128,81 @@ impl Given {
             .collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use memoir::catalogue::Algorithm;
+    use memoir::params::Kind;
+
+    use super::*;
+
+    const SHARED: Spec = Spec {
+        name: "passes",
+        kind: Kind::Integer(1, 9),
+        default: "2",
+        help: "How often.",
+    };
+    const OWN: Spec = Spec {
+        name: "bend",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.5",
+        help: "How much.",
+    };
+
+    fn catalogue() -> Catalogue {
+        let algorithm = |name, params| Algorithm {
+            name,
+            summary: "",
+            params,
+            build: |_| Err(memoir::Error::Cancelled),
+        };
+        let algorithms = [algorithm("one", &[SHARED]), algorithm("two", &[OWN, SHARED])];
+        Catalogue::new().with(&algorithms, &[])
+    }
+
+    fn given(words: &[&str]) -> Given {
+        let command = augment(Command::new("train"), &catalogue());
+        let matches = command
+            .try_get_matches_from([&["train"], words].concat())
+            .unwrap();
+        Given::of(Some(&matches), &catalogue())
+    }
+
+    #[test]
+    fn options_reach_their_algorithm() {
+        let given = given(&["--passes", "3", "--bend", "0.1", "--min-df", "2"]);
+        assert_eq!(
+            given.method("two", &catalogue()).unwrap(),
+            [("passes", "3"), ("bend", "0.1")]
+        );
+        assert_eq!(given.text().collect::<Vec<_>>(), [("min-df", "2")]);
+    }
+
+    #[test]
+    fn options_of_others_are_refused_with_their_owner() {
+        let error = given(&["--bend", "0.1"]).method("one", &catalogue()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`--bend` is not an option of `one`; it belongs to `two`"
+        );
+    }
+
+    #[test]
+    fn help_tells_defaults_and_ranges() {
+        let mut train = augment(Command::new("train"), &catalogue());
+        let help = train
+            .render_help()
+            .to_string()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(
+            help.contains("How much [default: 0.5; a number from 0 to 1]"),
+            "{help}"
+        );
+        assert!(
+            help.contains("How often [default: 2; a whole number from 1 to 9] (one, two)"),
+            "{help}"
+        );
+    }
+}

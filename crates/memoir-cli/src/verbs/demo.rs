@@ -98,7 +98,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         out,
         "\nThree held-out texts, the answers, and the words behind them:\n"
     )?;
-    for product in test.iter().take(3) {
+    // Longer texts have more words to show.
+    for product in test
+        .iter()
+        .filter(|product| product.text.split(' ').count() > 3)
+        .take(3)
+    {
         writeln!(out, "{}", answer(&model, product)?)?;
     }
     writeln!(out, "{}", next_steps(&model_path, &test_path, &test))?;

@@ -10,6 +10,7 @@ use clap::Args;
 use memoir::data::{self, ReadOptions, Source};
 use memoir::eval::{Evaluation, Report};
 use memoir::{Model, Session};
+use serde::Serialize;
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
@@ -19,10 +20,12 @@ use crate::sizes::{show_count, show_counted, show_time};
 /// Measure a model on labelled rows
 #[derive(Debug, Args)]
 #[command(after_help = "\
-accuracy          share of rows whose best class is one of their labels
-macro-F1          mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)
-precision@k       mean share of the k best classes that are labels; recall@k: of the labels that are among them
-head, middle, tail: classes from frequent to rare, each group with about a third of the training labels")]
+Measures:
+  accuracy     share of rows whose best class is one of their labels
+  macro-F1     mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)
+  precision@k  mean share of the k best classes that are labels
+  recall@k     mean share of the labels that are among the k best classes
+Head, middle and tail are the classes from frequent to rare, each with a third of the training labels.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -82,10 +85,17 @@ pub(crate) fn measure(
     Ok(evaluation.report(&names, &model.origin.class_counts))
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Timed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    seconds: f64,
+}
+
 fn json(report: &Report, time: Duration) -> anyhow::Result<String> {
-    let mut object = serde_json::to_value(report)?;
-    object["seconds"] = time.as_secs_f64().into();
-    Ok(serde_json::to_string_pretty(&object)? + "\n")
+    let seconds = time.as_secs_f64();
+    Ok(serde_json::to_string_pretty(&Timed { report, seconds })? + "\n")
 }
 
 /// The report for people. `write!` to a `String` cannot fail.

@@ -16,8 +16,13 @@ use crate::progress::Progress;
 /// Predict the best classes of each row
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In text, a tab, line break or backslash in a class name is written as \\t, \\n, \\r or \\\\; with --scores, the score is
-what follows the last colon. Without --format, a text model reads standard input and .txt files as one text per line.
+Output:
+  text   a line per row: classes, best first, separated by tabs; with --scores class:score, where
+         the score follows the last colon; tabs, line breaks and backslashes in names are escaped
+  jsonl  an object per row with the keys classes and, with --scores, scores
+  csv    a line per answer: row, rank, class and, with --scores, score; rows and ranks count from 1
+
+Without --format, a text model reads standard input and .txt files as one text per line.
 
 Examples:
   memoir predict m.memoir new.csv --top-k 3 --scores

@@ -59,7 +59,7 @@ pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
 
 fn main() -> ExitCode {
     let context = Context {
-        catalogue: Catalogue::new(),
+        catalogue: Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS),
         cancel: interrupt::install(),
     };
     match run(&context) {

@@ -1,0 +1,17 @@
+//! The systems that the MEMOIR paper compares against, and naive engines, behind the same seams as the library's own
+//! algorithms. They use only what any user of the library can use.
+//!
+//! ```
+//! let catalogue =
+//!     memoir::Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS);
+//! assert!(catalogue.algorithms().len() >= memoir_baselines::ALGORITHMS.len());
+//! ```
+
+use memoir::catalogue::Algorithm;
+use memoir::model::ScorerKind;
+
+/// The algorithms of this crate, for [`memoir::Catalogue::with`].
+pub const ALGORITHMS: &[Algorithm] = &[];
+
+/// The kinds of scorers they make beyond the library's own, for [`memoir::Catalogue::with`].
+pub const SCORERS: &[ScorerKind] = &[];

@@ -94,7 +94,7 @@ impl Session<'static> {
     }
 }
 
-impl<'a> Session<'a> {
+impl Session<'_> {
     /// Sets the seed of every random choice (default 0).
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
     }
 
     /// Sets who is told about progress.
-    pub fn with_observer<'b>(self, observer: &'b dyn Observer) -> Session<'b> {
+    pub fn with_observer(self, observer: &dyn Observer) -> Session<'_> {
         Session {
             seed: self.seed,
             pool: self.pool,

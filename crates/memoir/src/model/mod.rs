@@ -5,6 +5,7 @@ mod container;
 mod explain;
 mod file;
 mod inspect;
+mod fixed;
 mod linear;
 mod output;
 mod predict;
@@ -22,6 +23,7 @@ use crate::text::Preprocessing;
 
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
 pub use inspect::{ClassSize, Summary, TensorSummary};
+pub use fixed::{FIXED, FixedScorer};
 pub use linear::{LINEAR, Linear, LinearBuilder};
 pub use output::write_beside;
 pub use predict::{Predictions, Predictor};

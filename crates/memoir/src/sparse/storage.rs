@@ -32,6 +32,18 @@ impl<T: Pod> Storage<T> {
     }
 }
 
+impl<T: Pod> Storage<T> {
+    /// The same bytes as an array of `U`, or `None` if they are not a whole number of aligned `U`s.
+    pub fn recast<U: Pod>(self) -> Option<Storage<U>> {
+        match self.0 {
+            Inner::Mapped { bytes, range, .. } => Storage::mapped(bytes, range),
+            Inner::Owned(owned) => bytemuck::try_cast_slice::<T, U>(&owned)
+                .ok()
+                .map(|cast| cast.to_vec().into()),
+        }
+    }
+}
+
 impl<T: Pod> From<Vec<T>> for Storage<T> {
     fn from(owned: Vec<T>) -> Self {
         Self(Inner::Owned(owned))

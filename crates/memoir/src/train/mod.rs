@@ -2,6 +2,7 @@
 
 mod centroid;
 mod fit;
+pub mod softmax;
 
 use crate::data::Dataset;
 use crate::model::Scorer;

@@ -94,7 +94,8 @@ fn offer_and_clear(sums: &mut [i32], first_class: usize, best: &mut Best) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
+// The loads and stores are of the kind that needs no alignment.
+#[allow(unsafe_code, clippy::cast_ptr_alignment)]
 mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm_cvtsi128_si32, _mm_max_epi32, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_ps,

@@ -1,0 +1,217 @@
+//! The scorer of fixed-point weights: what `softmax` leaves behind, searched exactly as it was in training.
+
+use crate::Result;
+use crate::model::{Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::sparse::fixed::{
+    FeatureRow, FeatureRows, FixedScore, Narrow, Posting, QuantizedRow, SearchScratch, Wide, quantize_row,
+    search,
+};
+use crate::sparse::{RowView, Scored, Storage};
+
+/// Name of this kind of scorer in model files.
+pub const KIND: &str = "fixed";
+
+/// How a model file with fixed-point weights is opened.
+pub const FIXED: ScorerKind = ScorerKind { kind: KIND, load };
+
+const OFFSETS: &str = "weights.offsets";
+const POSTINGS: &str = "weights.postings";
+
+/// Weights by feature as postings, in memory or in a mapped file.
+pub struct FixedScorer<P: Posting> {
+    classes: usize,
+    /// Start of each feature's postings, and one past the end.
+    offsets: Storage<u64>,
+    postings: Storage<P>,
+}
+
+impl<P: Posting> FixedScorer<P> {
+    /// A scorer for `classes` classes from the postings of feature 0, 1, 2, … each sorted by class.
+    pub fn new(classes: usize, offsets: Vec<u64>, postings: Vec<P>) -> Self {
+        debug_assert!(offsets.is_sorted() && offsets.last() == Some(&(postings.len() as u64)));
+        Self {
+            classes,
+            offsets: offsets.into(),
+            postings: postings.into(),
+        }
+    }
+
+    /// Number of weights.
+    pub fn weights(&self) -> usize {
+        self.postings.len()
+    }
+
+    fn postings(&self, feature: u32) -> &[P] {
+        let place = feature as usize;
+        match (self.offsets.get(place), self.offsets.get(place + 1)) {
+            // In a damaged file the range may be nonsense: then the feature has no weights.
+            (Some(&start), Some(&end)) => self.postings.get(start as usize..end as usize).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
+    fn weight(&self, feature: u32, class: u32) -> i16 {
+        self.postings(feature)
+            .iter()
+            .find(|posting| posting.class() == class)
+            .map_or(0, |posting| posting.weight())
+    }
+}
+
+impl<P: Posting> FeatureRows for FixedScorer<P> {
+    type Posting = P;
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    #[inline]
+    fn feature(&self, feature: u32) -> FeatureRow<'_, P> {
+        FeatureRow::Sparse(self.postings(feature))
+    }
+}
+
+#[derive(Default)]
+struct RowScratch {
+    search: SearchScratch,
+    values: Vec<i16>,
+    found: Vec<FixedScore>,
+    nothing: Vec<i32>,
+}
+
+/// The part of the scorer's content that is the same for all kinds of postings.
+trait Stored: Posting {
+    fn tensor(postings: &[Self]) -> Tensor<'_>;
+    fn read(source: &dyn TensorSource) -> Result<Storage<Self>>;
+}
+
+impl Stored for Narrow {
+    fn tensor(postings: &[Self]) -> Tensor<'_> {
+        Tensor::U32(bytemuck::cast_slice(postings))
+    }
+    fn read(source: &dyn TensorSource) -> Result<Storage<Self>> {
+        let words = source.u32(POSTINGS)?;
+        words
+            .recast()
+            .ok_or_else(|| source.invalid(format!("`{POSTINGS}` is not a whole number of postings")))
+    }
+}
+
+impl Stored for Wide {
+    fn tensor(postings: &[Self]) -> Tensor<'_> {
+        Tensor::U16(bytemuck::cast_slice(postings))
+    }
+    fn read(source: &dyn TensorSource) -> Result<Storage<Self>> {
+        let words = source.u16(POSTINGS)?;
+        words
+            .recast()
+            .ok_or_else(|| source.invalid(format!("`{POSTINGS}` is not a whole number of postings")))
+    }
+}
+
+impl<P: Stored> Scorer for FixedScorer<P> {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn features(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
+        let scratch: &mut RowScratch = scratch.get();
+        let scale = quantize_row(row.values, &mut scratch.values);
+        let quantized = QuantizedRow {
+            indices: row.indices,
+            values: &scratch.values,
+            scale,
+        };
+        search(
+            self,
+            quantized,
+            k,
+            &mut scratch.search,
+            &mut scratch.found,
+            &[],
+            &mut scratch.nothing,
+        );
+        let unit = quantized.score_unit();
+        out.clear();
+        out.extend(scratch.found.iter().map(|f| Scored {
+            class: f.class,
+            score: f.score as f32 * unit,
+        }));
+    }
+
+    fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
+        vec![
+            (OFFSETS.to_owned(), Tensor::U64(&self.offsets)),
+            (POSTINGS.to_owned(), P::tensor(&self.postings)),
+        ]
+    }
+
+    fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {
+        let mut values = Vec::new();
+        let scale = quantize_row(row.values, &mut values);
+        let unit = QuantizedRow {
+            indices: row.indices,
+            values: &values,
+            scale,
+        }
+        .score_unit();
+        let terms = row.indices.iter().zip(&values).map(|(&feature, &value)| {
+            (
+                feature,
+                (i32::from(self.weight(feature, class)) * i32::from(value)) as f32 * unit,
+            )
+        });
+        Some(terms.collect())
+    }
+
+    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
+        let all = (0..self.features() as u32).map(|feature| (feature, self.weight(feature, class)));
+        let stored = all.filter(|(_, weight)| *weight != 0);
+        Some(
+            stored
+                .map(|(feature, weight)| (feature, f32::from(weight) / crate::sparse::fixed::WEIGHT_UNITS))
+                .collect(),
+        )
+    }
+}
+
+fn load(source: &dyn TensorSource) -> Result<Box<dyn Scorer>> {
+    if source.shape().0 <= Narrow::CLASSES {
+        load_as::<Narrow>(source)
+    } else {
+        load_as::<Wide>(source)
+    }
+}
+
+fn load_as<P: Stored>(source: &dyn TensorSource) -> Result<Box<dyn Scorer>> {
+    let (classes, features) = source.shape();
+    let offsets = source.u64(OFFSETS)?;
+    let postings = P::read(source)?;
+    if offsets.len() != features + 1 {
+        return Err(source.invalid(format!(
+            "`{OFFSETS}` has {} entries, but {features} features need {}",
+            offsets.len(),
+            features + 1
+        )));
+    }
+    if offsets.first() != Some(&0) || offsets.last() != Some(&(postings.len() as u64)) || !offsets.is_sorted()
+    {
+        return Err(source.invalid(format!(
+            "`{OFFSETS}` does not rise from 0 to {} postings",
+            postings.len()
+        )));
+    }
+    Ok(Box::new(FixedScorer {
+        classes,
+        offsets,
+        postings,
+    }))
+}

@@ -1,0 +1,70 @@
+//! Automatic choices: what the user did not set, from the shape of the data.
+
+use super::weights::Start;
+use crate::data::Dataset;
+use crate::params::Values;
+
+/// What the choices depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) rows: usize,
+    pub(super) classes: usize,
+    /// Mean number of features of a row.
+    pub(super) row_length: f32,
+    /// Mean number of labels of a row.
+    pub(super) labels: f32,
+}
+
+impl Shape {
+    pub(super) fn of(data: &Dataset) -> Self {
+        let rows = data.len().max(1);
+        Self {
+            rows: data.len(),
+            classes: data.classes.len(),
+            row_length: data.rows.entries() as f32 / rows as f32,
+            labels: data.labels.total() as f32 / rows as f32,
+        }
+    }
+}
+
+/// Every number that training needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choices {
+    pub(super) passes: usize,
+    pub(super) rivals: usize,
+    pub(super) step_size: f32,
+    pub(super) last_step_size: f32,
+    pub(super) start: Start,
+    pub(super) batch: usize,
+    pub(super) least_slope: f32,
+    pub(super) least_weight: f32,
+}
+
+impl Choices {
+    pub(super) fn new(values: &Values, shape: &Shape) -> Self {
+        let integer = |name, automatic| values.integer(name).map_or(automatic, |v| v as usize);
+        let number = |name, automatic| values.number(name).map_or(automatic, |v| v as f32);
+        let long = shape.row_length > 40.0;
+        let step_size = number("step-size", if long { 4.0 } else { 2.0 });
+        Self {
+            passes: integer("passes", if long { 1 } else { 2 }),
+            rivals: integer("rivals", if long { 10 } else { 30 }).min(shape.classes.max(2) - 1),
+            step_size,
+            last_step_size: number("last-step-size", step_size / 4.0),
+            start: Start {
+                scale: number("start-scale", 8.0),
+                least: 0.0,
+                dense_share: 0.08,
+            },
+            batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
+            least_slope: number("least-slope", 0.01),
+            least_weight: number("least-weight", 0.02),
+        }
+    }
+
+    /// The step size of batch `round` of `rounds`.
+    pub(super) fn step_size_at(&self, round: usize, rounds: usize) -> f32 {
+        let done = round as f32 / rounds as f32;
+        self.step_size + (self.last_step_size - self.step_size) * done
+    }
+}

@@ -1,0 +1,183 @@
+//! `softmax`: the flagship. A softmax over each row's labels and their strongest rivals, learned by gradient steps on
+//! fixed-point weights that start at the class centroids.
+//!
+//! Rows are taken in batches. All rows of a batch are scored against the same weights, in parallel; then the weights
+//! move, each feature's by one owner and in the order of the rows. The first pass finds each row's rivals by an exact
+//! scan over all classes. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
+//! the inexact margin of the paper, with the memory of an earlier pass as the oracle.
+
+mod choices;
+mod finish;
+mod gradient;
+mod rivals;
+mod rows;
+mod update;
+mod weights;
+
+use rand::seq::SliceRandom;
+
+use crate::catalogue::Algorithm;
+use crate::data::Dataset;
+use crate::model::Scorer;
+use crate::params::{Kind, Spec, Values};
+use crate::sparse::fixed::{Narrow, Posting, Wide};
+use crate::train::Trainer;
+use crate::{Error, Result, Session};
+
+use choices::{Choices, Shape};
+use finish::Stored;
+use rivals::{RivalMemory, RivalSearch, Source};
+use rows::QuantizedRows;
+use update::{BatchSlopes, Updater};
+use weights::Weights;
+
+/// Parameters with their defaults and ranges.
+pub const PARAMS: &[Spec] = &[
+    Spec {
+        name: "passes",
+        kind: Kind::Integer(1, 1000),
+        default: "auto",
+        help: "Passes over the rows: the first finds each row's rivals by a scan, the others use these again",
+    },
+    Spec {
+        name: "rivals",
+        kind: Kind::Integer(1, 10_000),
+        default: "auto",
+        help: "Strongest wrong classes that each row is told apart from",
+    },
+    Spec {
+        name: "step-size",
+        kind: Kind::Number(0.0, 1000.0),
+        default: "auto",
+        help: "Length of the first step along the gradient",
+    },
+    Spec {
+        name: "last-step-size",
+        kind: Kind::Number(0.0, 1000.0),
+        default: "auto",
+        help: "Length of the last step; steps shrink evenly from the first to the last",
+    },
+    Spec {
+        name: "start-scale",
+        kind: Kind::Number(0.0, 30.0),
+        default: "auto",
+        help: "Length of each class's weight vector before the first step (a class centroid)",
+    },
+    Spec {
+        name: "batch",
+        kind: Kind::Integer(1, 100_000_000),
+        default: "auto",
+        help: "Rows scored against the same weights before these move",
+    },
+    Spec {
+        name: "least-slope",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.01",
+        help: "Rivals less probable than this for a row are not moved by it",
+    },
+    Spec {
+        name: "least-weight",
+        kind: Kind::Number(0.0, 30.0),
+        default: "auto",
+        help: "Weights smaller than this are dropped at the end",
+    },
+];
+
+/// `softmax` as users see it.
+pub const SOFTMAX: Algorithm = Algorithm {
+    name: "softmax",
+    summary: "softmax over each row's labels and their strongest rivals; the default, and the best in most cases",
+    params: PARAMS,
+    build: |values| {
+        Ok(Box::new(Softmax {
+            values: values.clone(),
+        }))
+    },
+};
+
+/// The trainer.
+#[derive(Debug, Clone)]
+pub struct Softmax {
+    values: Values,
+}
+
+impl Default for Softmax {
+    fn default() -> Self {
+        // The table's own defaults always pass its checks; a test runs this.
+        Self {
+            values: Values::check(PARAMS, []).unwrap_or_default(),
+        }
+    }
+}
+
+impl Trainer for Softmax {
+    fn train(
+        &self,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        if data.labels.total() == 0 {
+            return Err(Error::Unlearnable(
+                "no row has a label, so there is nothing to learn".to_owned(),
+            ));
+        }
+        if data.classes.len() <= Narrow::CLASSES {
+            train::<Narrow>(&self.values, data, valid, session)
+        } else {
+            train::<Wide>(&self.values, data, valid, session)
+        }
+    }
+}
+
+fn train<P: Posting + Stored>(
+    values: &Values,
+    data: &Dataset,
+    valid: Option<&Dataset>,
+    session: &Session<'_>,
+) -> Result<Box<dyn Scorer>> {
+    let choices = Choices::new(values, &Shape::of(data));
+    let rows = QuantizedRows::new(&data.rows);
+    let mut weights = Weights::<P>::from_centroids(data, choices.start, session)?;
+    let mut search = RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session);
+    let mut updater = Updater::new(weights.features(), session);
+    let mut memory = (choices.passes > 1).then(|| RivalMemory::new(data.len(), choices.rivals));
+    let mut slopes = BatchSlopes::default();
+    let mut order: Vec<u32> = (0..data.len() as u32).collect();
+    let mut random = session.random("softmax: order of rows");
+
+    let batches_per_pass = data.len().div_ceil(choices.batch);
+    let rounds = batches_per_pass * choices.passes;
+    let mut best = finish::Best::new(valid);
+    for pass in 0..choices.passes {
+        order.shuffle(&mut random);
+        let stage = format!("training, pass {} of {}", pass + 1, choices.passes);
+        for (number, batch) in order.chunks(choices.batch).enumerate() {
+            session.progress(&stage, (number * choices.batch) as u64, data.len() as u64, "rows");
+            let round = pass * batches_per_pass + number;
+            let source = match &mut memory {
+                Some(memory) if pass > 0 => Source::Memory(memory),
+                Some(memory) => Source::Scan(Some(memory)),
+                None => Source::Scan(None),
+            };
+            search.slopes(&weights, batch, source, &mut slopes, session)?;
+            let step_size = choices.step_size_at(round, rounds);
+            updater.apply(
+                &mut weights,
+                &rows,
+                batch,
+                &slopes,
+                step_size,
+                round as u64,
+                session,
+            );
+        }
+        session.progress(&stage, data.len() as u64, data.len() as u64, "rows");
+        if best.judge(&weights, pass + 1, session)? {
+            break;
+        }
+    }
+    drop((search, updater, memory, order));
+    best.restore(&mut weights);
+    Ok(finish::scorer(&weights, &choices, session))
+}

@@ -1,0 +1,278 @@
+//! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::gradient;
+use super::rows::QuantizedRows;
+use super::update::BatchSlopes;
+use super::weights::Weights;
+use crate::data::Dataset;
+use crate::sparse::fixed::{
+    FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, search,
+};
+use crate::{Result, Session};
+
+/// Rows that one task works through. Fixed, so that results never depend on the number of threads.
+const TASK: usize = 32;
+
+/// The rivals of all training rows as last found. An inexact oracle: weights move, the strongest classes mostly stay.
+pub(super) struct RivalMemory {
+    rivals: usize,
+    /// `rivals` classes per row; [`NOBODY`] fills up.
+    classes: Vec<u32>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl RivalMemory {
+    pub(super) fn new(rows: usize, rivals: usize) -> Self {
+        Self {
+            rivals,
+            classes: vec![NOBODY; rows * rivals],
+        }
+    }
+
+    pub(super) fn bytes(rows: usize, rivals: usize) -> usize {
+        rows * rivals * size_of::<u32>()
+    }
+
+    fn row(&self, row: usize) -> &[u32] {
+        let all = &self.classes[row * self.rivals..(row + 1) * self.rivals];
+        &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
+    }
+
+    fn remember(&mut self, row: usize, rivals: &[(u32, f32)]) {
+        let place = &mut self.classes[row * self.rivals..(row + 1) * self.rivals];
+        place.fill(NOBODY);
+        for (place, rival) in place.iter_mut().zip(rivals) {
+            *place = rival.0;
+        }
+        // Sorted, so that scoring them walks through postings in one direction.
+        place.sort_unstable();
+    }
+}
+
+/// Where a batch's rivals come from.
+pub(super) enum Source<'a> {
+    /// An exact scan; what it finds is remembered, if there is a memory.
+    Scan(Option<&'a mut RivalMemory>),
+    /// The classes found before.
+    Memory(&'a RivalMemory),
+}
+
+/// Finds rivals and slopes for batches of rows, with reusable memory.
+pub(super) struct RivalSearch<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) rows: &'a QuantizedRows<'a>,
+    pub(super) rivals: usize,
+    /// Slopes of rivals below this are left out.
+    pub(super) least_slope: f32,
+    pub(super) scratches: Vec<Mutex<Scratch>>,
+    pub(super) tasks: Vec<Task>,
+}
+
+#[derive(Default)]
+pub(super) struct Scratch {
+    search: SearchScratch,
+    found: Vec<FixedScore>,
+    label_scores: Vec<i32>,
+    scores: Vec<i32>,
+    rivals: Vec<(u32, f32)>,
+}
+
+/// What one task leaves behind.
+#[derive(Default)]
+pub(super) struct Task {
+    slopes: BatchSlopes,
+    /// Rivals of its rows, one after the other, with the end of each row's.
+    rivals: Vec<(u32, f32)>,
+    rival_ends: Vec<usize>,
+}
+
+impl<'a> RivalSearch<'a> {
+    pub(super) fn new(
+        data: &'a Dataset,
+        rows: &'a QuantizedRows<'a>,
+        rivals: usize,
+        least_slope: f32,
+        session: &Session<'_>,
+    ) -> Self {
+        let scratches = (0..session.threads()).map(|_| Mutex::default()).collect();
+        Self {
+            data,
+            rows,
+            rivals,
+            least_slope,
+            scratches,
+            tasks: Vec::new(),
+        }
+    }
+
+    /// Replaces `slopes` by those of the rows numbered `batch`, all against the same weights.
+    pub(super) fn slopes<P: Posting>(
+        &mut self,
+        weights: &Weights<P>,
+        batch: &[u32],
+        source: Source<'_>,
+        slopes: &mut BatchSlopes,
+        session: &Session<'_>,
+    ) -> Result<()> {
+        let mut tasks = std::mem::take(&mut self.tasks);
+        tasks.resize_with(batch.len().div_ceil(TASK), Task::default);
+        let memory = match &source {
+            Source::Memory(memory) => Some(*memory),
+            Source::Scan(_) => None,
+        };
+        let remember = matches!(source, Source::Scan(Some(_)));
+        session.run(|| {
+            batch.par_chunks(TASK).zip(&mut tasks).for_each(|(rows, task)| {
+                task.clear();
+                if session.cancel().is_raised() {
+                    return;
+                }
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = self.scratches[thread]
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                for &row in rows {
+                    self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
+                    if remember {
+                        task.rivals.extend_from_slice(&scratch.rivals);
+                        task.rival_ends.push(task.rivals.len());
+                    }
+                }
+            });
+        });
+        session.check()?;
+        slopes.clear();
+        for task in &tasks {
+            let before = slopes.slopes.len();
+            slopes.slopes.extend_from_slice(&task.slopes.slopes);
+            slopes
+                .ends
+                .extend(task.slopes.ends.iter().map(|end| end + before));
+        }
+        if let Source::Scan(Some(memory)) = source {
+            for (rows, task) in batch.chunks(TASK).zip(&tasks) {
+                let mut start = 0;
+                for (&row, &end) in rows.iter().zip(&task.rival_ends) {
+                    memory.remember(row as usize, &task.rivals[start..end]);
+                    start = end;
+                }
+            }
+        }
+        self.tasks = tasks;
+        Ok(())
+    }
+
+    /// Appends the slopes of one row; leaves its rivals in the scratch.
+    fn one_row<P: Posting>(
+        &self,
+        weights: &Weights<P>,
+        row: usize,
+        memory: Option<&RivalMemory>,
+        scratch: &mut Scratch,
+        slopes: &mut BatchSlopes,
+    ) {
+        let labels = self.data.labels.row(row);
+        let quantized = self.rows.row(row);
+        let unit = quantized.score_unit();
+        scratch.rivals.clear();
+        if labels.is_empty() || quantized.indices.is_empty() {
+            slopes.ends.push(slopes.slopes.len());
+            return;
+        }
+        if let Some(memory) = memory {
+            let remembered = memory.row(row);
+            score_classes(weights, quantized, remembered, &mut scratch.scores);
+            let scores = remembered.iter().zip(&scratch.scores);
+            scratch
+                .rivals
+                .extend(scores.map(|(&class, &score)| (class, score as f32 * unit)));
+            score_classes(weights, quantized, labels, &mut scratch.label_scores);
+        } else {
+            let k = self.rivals + labels.len();
+            let Scratch {
+                search: memory,
+                found,
+                label_scores,
+                ..
+            } = scratch;
+            search(weights, quantized, k, memory, found, labels, label_scores);
+            let rivals = scratch
+                .found
+                .iter()
+                .filter(|found| labels.binary_search(&found.class).is_err());
+            let rivals = rivals
+                .take(self.rivals)
+                .map(|found| (found.class, found.score as f32 * unit));
+            scratch.rivals.extend(rivals);
+        }
+        let label_scores = scratch.label_scores.iter().map(|&score| score as f32 * unit);
+        let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        gradient::slopes(
+            labels,
+            label_scores,
+            &scratch.rivals,
+            self.least_slope,
+            weight,
+            &mut slopes.slopes,
+        );
+        slopes.ends.push(slopes.slopes.len());
+    }
+}
+
+impl Task {
+    fn clear(&mut self) {
+        self.slopes.clear();
+        self.rivals.clear();
+        self.rival_ends.clear();
+    }
+}
+
+/// Scores of the given classes (rising) for a row, without a scan over all.
+pub(super) fn score_classes<P: Posting>(
+    weights: &Weights<P>,
+    row: QuantizedRow<'_>,
+    classes: &[u32],
+    scores: &mut Vec<i32>,
+) {
+    scores.clear();
+    scores.resize(classes.len(), 0);
+    for (&feature, &value) in row.indices.iter().zip(row.values) {
+        let value = i32::from(value);
+        match weights.feature(feature) {
+            FeatureRow::Dense(dense) => {
+                for (score, &class) in scores.iter_mut().zip(classes) {
+                    *score += i32::from(dense[class as usize]) * value;
+                }
+            }
+            FeatureRow::Sparse(postings) if postings.len() < 8 * classes.len() => {
+                let mut wanted = classes.iter().zip(scores.iter_mut()).peekable();
+                'postings: for posting in postings {
+                    while let Some((class, score)) = wanted.peek_mut() {
+                        if **class < posting.class() {
+                            wanted.next();
+                            continue;
+                        }
+                        if **class == posting.class() {
+                            **score += i32::from(posting.weight()) * value;
+                        }
+                        continue 'postings;
+                    }
+                    break;
+                }
+            }
+            FeatureRow::Sparse(mut postings) => {
+                for (&class, score) in classes.iter().zip(scores.iter_mut()) {
+                    postings = &postings[postings.partition_point(|posting| posting.class() < class)..];
+                    if let Some(posting) = postings.first().filter(|posting| posting.class() == class) {
+                        *score += i32::from(posting.weight()) * value;
+                    }
+                }
+            }
+        }
+    }
+}

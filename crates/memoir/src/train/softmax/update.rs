@@ -1,0 +1,233 @@
+//! Applies the slopes of a batch to the weights: each feature by one owner, in the order of the rows.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::gradient::Slope;
+use super::rows::QuantizedRows;
+use super::weights::{FeatureRowMut, Weights};
+use crate::Session;
+use crate::sparse::fixed::{FeatureRows, Posting, WEIGHT_UNITS, padded};
+
+/// The slopes of a batch, row by row.
+#[derive(Default)]
+pub(super) struct BatchSlopes {
+    pub(super) slopes: Vec<Slope>,
+    /// End of each row's slopes.
+    pub(super) ends: Vec<usize>,
+}
+
+impl BatchSlopes {
+    pub(super) fn clear(&mut self) {
+        self.slopes.clear();
+        self.ends.clear();
+    }
+
+    fn row(&self, position: usize) -> &[Slope] {
+        let start = if position == 0 { 0 } else { self.ends[position - 1] };
+        &self.slopes[start..self.ends[position]]
+    }
+}
+
+/// Reusable memory for applying batches.
+pub(super) struct Updater {
+    /// Tokens of each feature in the batch while counting, then where the next one goes.
+    counts: Vec<u32>,
+    /// The features of the batch, rising, each with the end of its tokens.
+    features: Vec<(u32, u32)>,
+    /// Position of the row in the batch, and the value times the step size in weight units.
+    tokens: Vec<(u32, f32)>,
+    /// One per thread.
+    scratches: Vec<Mutex<Scratch>>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    changes: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+/// Parts per thread: enough to even out, few enough to cost nothing.
+const PARTS_PER_THREAD: usize = 8;
+
+impl Updater {
+    pub(super) fn new(features: usize, session: &Session<'_>) -> Self {
+        Self {
+            counts: vec![0; features],
+            features: Vec::new(),
+            tokens: Vec::new(),
+            scratches: (0..session.threads()).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Moves the weights along `slopes` of the rows numbered `batch`. `round` is the number of the batch since the
+    /// beginning and decides how fractions of a weight unit are rounded.
+    pub(super) fn apply<P: Posting>(
+        &mut self,
+        weights: &mut Weights<P>,
+        rows: &QuantizedRows<'_>,
+        batch: &[u32],
+        slopes: &BatchSlopes,
+        step_size: f32,
+        round: u64,
+        session: &Session<'_>,
+    ) {
+        self.gather(rows, batch, slopes, step_size);
+        // Cut the features into runs with about the same number of tokens.
+        let parts = session.threads() * PARTS_PER_THREAD;
+        let goal = self.tokens.len().div_ceil(parts).max(1) as u32;
+        let mut runs: Vec<&[(u32, u32)]> = Vec::with_capacity(parts);
+        let (mut rest, mut done) = (&self.features[..], 0);
+        while !rest.is_empty() {
+            let length = rest.partition_point(|entry| entry.1 <= done + goal).max(1);
+            let (run, after) = rest.split_at(length);
+            done = run[length - 1].1;
+            runs.push(run);
+            rest = after;
+        }
+        let width = padded(weights.classes());
+        let weight_parts = weights.parts(runs.iter().map(|run| run[run.len() - 1].0 as usize + 1));
+        let (tokens, scratches) = (&self.tokens, &self.scratches);
+        session.run(|| {
+            let starts = runs
+                .iter()
+                .scan(0, |done, run| Some(std::mem::replace(done, run[run.len() - 1].1)));
+            let work: Vec<_> = weight_parts.into_iter().zip(&runs).zip(starts).collect();
+            work.into_par_iter().for_each(|((mut part, run), mut start)| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = scratches[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                scratch.changes.resize(width, 0.0);
+                for &(feature, end) in *run {
+                    let tokens = &tokens[start as usize..end as usize];
+                    start = end;
+                    scratch.sum_changes(tokens, slopes);
+                    scratch.apply(part.feature(feature), dither(round, feature));
+                }
+            });
+        });
+    }
+
+    /// Sorts the batch's tokens by feature; within a feature they stay in the order of the rows.
+    fn gather(&mut self, rows: &QuantizedRows<'_>, batch: &[u32], slopes: &BatchSlopes, step_size: f32) {
+        self.features.clear();
+        let active = || {
+            batch
+                .iter()
+                .enumerate()
+                .filter(|(position, _)| !slopes.row(*position).is_empty())
+        };
+        for (_, &row) in active() {
+            for &feature in rows.row(row as usize).indices {
+                let count = &mut self.counts[feature as usize];
+                if *count == 0 {
+                    self.features.push((feature, 0));
+                }
+                *count += 1;
+            }
+        }
+        self.features.sort_unstable_by_key(|entry| entry.0);
+        let mut total = 0;
+        for (feature, end) in &mut self.features {
+            let count = std::mem::replace(&mut self.counts[*feature as usize], total);
+            total += count;
+            *end = total;
+        }
+        self.tokens.clear();
+        self.tokens.resize(total as usize, (0, 0.0));
+        for (position, &row) in active() {
+            let row = rows.row(row as usize);
+            let factor = step_size * WEIGHT_UNITS / row.scale;
+            for (&feature, &value) in row.indices.iter().zip(row.values) {
+                let place = &mut self.counts[feature as usize];
+                self.tokens[*place as usize] = (position as u32, f32::from(value) * factor);
+                *place += 1;
+            }
+        }
+        for (feature, _) in &self.features {
+            self.counts[*feature as usize] = 0;
+        }
+    }
+}
+
+impl Scratch {
+    /// Sums what the feature's tokens add to each class.
+    fn sum_changes(&mut self, tokens: &[(u32, f32)], slopes: &BatchSlopes) {
+        for &(position, factor) in tokens {
+            for &(class, slope) in slopes.row(position as usize) {
+                let change = &mut self.changes[class as usize];
+                if *change == 0.0 {
+                    self.touched.push(class);
+                }
+                *change += slope * factor;
+            }
+        }
+    }
+
+    /// Adds the sums to the weights and forgets them.
+    fn apply<P: Posting>(&mut self, row: FeatureRowMut<'_, P>, dither: f32) {
+        match row {
+            FeatureRowMut::Dense(dense) => {
+                for class in self.touched.drain(..) {
+                    let change = std::mem::take(&mut self.changes[class as usize]);
+                    let weight = &mut dense[class as usize];
+                    *weight = moved(*weight, change, dither);
+                }
+            }
+            // Looking a class up costs about as much as passing eight postings.
+            FeatureRowMut::Sparse(postings) if self.touched.len() * 8 < postings.len() => {
+                for class in self.touched.drain(..) {
+                    let change = std::mem::take(&mut self.changes[class as usize]);
+                    let place = postings.partition_point(|posting| posting.class() < class);
+                    if let Some(posting) = postings.get_mut(place).filter(|posting| posting.class() == class)
+                    {
+                        *posting = P::new(class, moved(posting.weight(), change, dither));
+                    }
+                }
+            }
+            FeatureRowMut::Sparse(postings) => {
+                for posting in postings {
+                    let change = self.changes[posting.class() as usize];
+                    if change != 0.0 {
+                        *posting = P::new(posting.class(), moved(posting.weight(), change, dither));
+                    }
+                }
+                for class in self.touched.drain(..) {
+                    self.changes[class as usize] = 0.0;
+                }
+            }
+        }
+    }
+}
+
+/// `weight + change`, rounded up or down by `dither` such that the mean over dithers is exact.
+#[inline]
+fn moved(weight: i16, change: f32, dither: f32) -> i16 {
+    // Shifting makes the argument positive, so that truncation is a floor.
+    let change = (change + dither + 32_768.0) as i32 - 32_768;
+    (i32::from(weight) + change).clamp(-32_767, 32_767) as i16
+}
+
+/// A number in [0, 1) that is fixed by its arguments.
+fn dither(round: u64, feature: u32) -> f32 {
+    let mut z = (round << 32 | u64::from(feature)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 40) as f32 / (1u32 << 24) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_unbiased_and_saturates() {
+        let total: i64 = (0..10_000)
+            .map(|round| i64::from(moved(5, -0.3, dither(round, 7))) - 5)
+            .sum();
+        assert!((total as f64 / 10_000.0 + 0.3).abs() < 0.02, "{total}");
+        assert_eq!(moved(32_000, 5_000.0, 0.5), 32_767);
+        assert_eq!(moved(-32_000, -1e9, 0.5), -32_767);
+        assert_eq!(moved(3, 2.0, 0.99), 5);
+    }
+}

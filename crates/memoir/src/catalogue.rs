@@ -1,7 +1,8 @@
 //! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
 
-use crate::model::{LINEAR, ScorerKind};
+use crate::model::{FIXED, LINEAR, ScorerKind};
 use crate::params::{Spec, Values};
+use crate::train::softmax::SOFTMAX;
 use crate::train::{CENTROID, Trainer};
 use crate::{Error, Result};
 
@@ -35,8 +36,8 @@ impl Catalogue {
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {
-            algorithms: vec![CENTROID],
-            scorers: vec![LINEAR],
+            algorithms: vec![SOFTMAX, CENTROID],
+            scorers: vec![LINEAR, FIXED],
         }
     }
 

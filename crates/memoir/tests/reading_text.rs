@@ -10,6 +10,7 @@ use memoir::data::{
     Block, ClassNames, Format, PrepOptions, ReadOptions, Source, TrainingData, WeightingChoice,
     read_training, read_with, stream_with,
 };
+use memoir::text::RowNeeds;
 use memoir::{Error, Result};
 use proptest::prelude::*;
 
@@ -132,7 +133,10 @@ fn json_labels_may_be_many_things() {
 #[test]
 fn a_text_model_reads_labelled_text_and_raw_lines_alike() {
     let prep = PrepOptions {
-        constant: true,
+        needs: RowNeeds {
+            constant: true,
+            ..RowNeeds::default()
+        },
         ..PrepOptions::default()
     };
     let csv = "text,label\ngreen tea,a\ncoffee,b\n";

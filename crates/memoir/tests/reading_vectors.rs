@@ -9,6 +9,7 @@ use memoir::data::{
     Block, ClassNames, Format, PrepOptions, ReadOptions, Source, TrainingData, WeightingChoice,
     read_training, read_with, stream_with,
 };
+use memoir::text::RowNeeds;
 use memoir::{Dataset, Error, Result};
 use proptest::prelude::*;
 
@@ -119,7 +120,10 @@ fn xmc_is_known_by_name_option_or_header() {
 #[test]
 fn counts_are_weighted_and_get_a_constant() {
     let prep = PrepOptions {
-        constant: true,
+        needs: RowNeeds {
+            constant: true,
+            ..RowNeeds::default()
+        },
         ..PrepOptions::default()
     };
     let training = "a 1:1 2:2\nb 1:3\n";

@@ -18,6 +18,7 @@
 
 mod assemble;
 mod blocks;
+mod by_class;
 mod classes;
 mod dataset;
 mod fasttext;
@@ -36,6 +37,7 @@ mod report;
 mod source;
 mod table;
 
+pub use by_class::RowsByClass;
 pub use classes::ClassNames;
 pub use dataset::{Dataset, LabelSets};
 pub use format::{Content, Format};

@@ -2,7 +2,7 @@
 
 use super::Format;
 use crate::sparse::Rows;
-use crate::text::{TextParams, Weighting, WeightingScheme};
+use crate::text::{RowNeeds, TextParams, Weighting, WeightingScheme};
 
 /// Largest number of features: a mistyped index must not cost gigabytes for tables of that width.
 pub const MAX_FEATURES: usize = 1 << 26;
@@ -67,6 +67,6 @@ pub struct PrepOptions {
     pub text: TextParams,
     /// What to do with the values.
     pub weighting: WeightingChoice,
-    /// Whether a constant feature of value 1 is appended to every row.
-    pub constant: bool,
+    /// What the algorithm wants of its rows.
+    pub needs: RowNeeds,
 }

@@ -42,7 +42,7 @@ pub fn read_training(
     session: &Session<'_>,
 ) -> Result<TrainingData> {
     let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
-    let mut assembly = Assembly::new(ClassNames::new(), usize::from(prep.constant));
+    let mut assembly = Assembly::new(ClassNames::new(), usize::from(prep.needs.constant));
     let (input, width) = match reader.content() {
         Content::Vectors => {
             reader.run(
@@ -87,7 +87,12 @@ pub fn read_training(
             "no row has a label; expected some to learn from",
         ));
     }
-    let weighting = Weighting::fit(prep.weighting.scheme(&data.rows), prep.constant, &data.rows);
+    let weighting = Weighting::fit(
+        prep.weighting.scheme(&data.rows),
+        prep.needs,
+        &data.rows,
+        &data.labels,
+    );
     let preprocessing = Preprocessing { input, weighting };
     preprocessing.apply_all(&mut data.rows, session)?;
     report.tell(reader.name(), session);

@@ -1,15 +1,15 @@
 //! The scorer of fixed-point weights: what `softmax` leaves behind, searched exactly as it was in training.
 
 use crate::Result;
-use crate::model::{Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::model::{LinearBuilder, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, FixedScore, Narrow, Posting, QuantizedRow, SearchScratch, Wide, quantize_row,
-    search,
+    FeatureRow, FeatureRows, FixedScore, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS, Wide,
+    quantize_row, search,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
 /// Name of this kind of scorer in model files.
-pub const KIND: &str = "fixed";
+const KIND: &str = "fixed";
 
 /// How a model file with fixed-point weights is opened.
 pub const FIXED: ScorerKind = ScorerKind { kind: KIND, load };
@@ -154,6 +154,16 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         ]
     }
 
+    fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
+        let mut builder = LinearBuilder::new(self.classes);
+        builder.reserve(self.weights());
+        for feature in 0..Scorer::features(&*self) as u32 {
+            let postings = self.postings(feature).iter();
+            builder.push_feature(postings.map(|p| (p.class(), f32::from(p.weight()) / WEIGHT_UNITS)));
+        }
+        Ok(Box::new(builder.finish(precision)))
+    }
+
     fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {
         let mut values = Vec::new();
         let scale = quantize_row(row.values, &mut values);
@@ -177,7 +187,7 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         let stored = all.filter(|(_, weight)| *weight != 0);
         Some(
             stored
-                .map(|(feature, weight)| (feature, f32::from(weight) / crate::sparse::fixed::WEIGHT_UNITS))
+                .map(|(feature, weight)| (feature, f32::from(weight) / WEIGHT_UNITS))
                 .collect(),
         )
     }

@@ -4,8 +4,8 @@
 mod container;
 mod explain;
 mod file;
-mod inspect;
 mod fixed;
+mod inspect;
 mod linear;
 mod output;
 mod predict;
@@ -22,8 +22,8 @@ use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
 
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
-pub use inspect::{ClassSize, Summary, TensorSummary};
 pub use fixed::{FIXED, FixedScorer};
+pub use inspect::{ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear, LinearBuilder};
 pub use output::write_beside;
 pub use predict::{Predictions, Predictor};

@@ -13,6 +13,8 @@ pub(super) struct StoredPreprocessing {
     input: StoredInput,
     weighting: WeightingScheme,
     constant: bool,
+    length_power: f32,
+    mean_length: f32,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ impl StoredPreprocessing {
             input,
             weighting: preprocessing.weighting.scheme,
             constant: preprocessing.weighting.constant,
+            length_power: preprocessing.weighting.length_power,
+            mean_length: preprocessing.weighting.mean_length,
         }
     }
 
@@ -46,8 +50,8 @@ impl StoredPreprocessing {
         let weighting = &preprocessing.weighting;
         let mut tensors = vec![
             (
-                "weighting.inverse_frequency".to_owned(),
-                Tensor::F32(&weighting.inverse_frequency),
+                "weighting.feature_weights".to_owned(),
+                Tensor::F32(&weighting.feature_weights),
             ),
             (
                 "weighting.document_frequency".to_owned(),
@@ -87,19 +91,22 @@ impl StoredPreprocessing {
         };
         let weighting = Weighting {
             scheme: self.weighting,
-            inverse_frequency: if self.weighting == WeightingScheme::LogTfIdf && width > 0 {
-                source.f32("weighting.inverse_frequency")?
-            } else {
-                Storage::from(Vec::new())
+            feature_weights: match source.element("weighting.feature_weights") {
+                None if self.weighting != WeightingScheme::LogTfIdf || width == 0 => {
+                    Storage::from(Vec::new())
+                }
+                _ => source.f32("weighting.feature_weights")?,
             },
             document_frequency: match source.element("weighting.document_frequency") {
                 Some(_) => source.u32("weighting.document_frequency")?,
                 None => Storage::from(Vec::new()),
             },
             constant: self.constant,
+            length_power: self.length_power,
+            mean_length: self.mean_length,
         };
         for (name, length) in [
-            ("inverse_frequency", weighting.inverse_frequency.len()),
+            ("feature_weights", weighting.feature_weights.len()),
             ("document_frequency", weighting.document_frequency.len()),
         ] {
             if length != 0 && length != width {

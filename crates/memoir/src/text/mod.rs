@@ -22,4 +22,4 @@ pub use counting::{CountedBlock, TextCounter};
 pub use params::{Language, TEXT_PARAMS, TextParams};
 pub use preprocessing::{Input, Preprocessing, TextPipeline, TextScratch};
 pub use vocabulary::Vocabulary;
-pub use weighting::{Weighting, WeightingScheme};
+pub use weighting::{RowNeeds, Weighting, WeightingScheme};

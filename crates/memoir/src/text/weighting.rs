@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::{LabelSets, RowsByClass};
 use crate::sparse::{Rows, Storage};
 use crate::{Result, Session};
 
@@ -17,42 +18,87 @@ pub enum WeightingScheme {
     Raw,
 }
 
+/// What an algorithm wants of its rows, beyond the scheme.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowNeeds {
+    /// A constant feature of value 1 behind the others.
+    pub constant: bool,
+    /// Rows are divided by `norm^p * mean_norm^(1-p)`: 1 gives unit length, less lets rich rows count for more.
+    pub length_power: f32,
+    /// From 0 to 1: how much less a feature weighs that is spread over many classes. Its weight is multiplied by
+    /// `1 - concentration * H / ln n`, with H the entropy of the classes over the feature's n occurrences.
+    pub concentration: f32,
+}
+
+impl Default for RowNeeds {
+    fn default() -> Self {
+        Self {
+            constant: false,
+            length_power: 1.0,
+            concentration: 0.0,
+        }
+    }
+}
+
 /// A fitted weighting.
 #[derive(Debug)]
 pub struct Weighting {
     /// What is done.
     pub scheme: WeightingScheme,
-    /// Inverse document frequency of each feature (empty unless the scheme is [`WeightingScheme::LogTfIdf`]).
-    pub inverse_frequency: Storage<f32>,
+    /// What the values of each feature are multiplied by: inverse document frequency, concentration on few classes, or
+    /// both. Empty if neither is asked for.
+    pub feature_weights: Storage<f32>,
     /// Number of rows that hold each feature (kept so that training can go on later; may be empty).
     pub document_frequency: Storage<u32>,
     /// Whether a constant feature of value 1 is appended after the others (number: the width of the input).
     pub constant: bool,
+    /// See [`RowNeeds::length_power`].
+    pub length_power: f32,
+    /// Mean length of the training rows before they were scaled.
+    pub mean_length: f32,
 }
 
 impl Weighting {
-    /// Learns from the counts in `rows` what the scheme needs.
-    pub fn fit(scheme: WeightingScheme, constant: bool, rows: &Rows) -> Self {
+    /// Learns from the values in `rows`, and from the rows' `labels`, what the scheme and the algorithm need.
+    pub fn fit(scheme: WeightingScheme, needs: RowNeeds, rows: &Rows, labels: &LabelSets) -> Self {
         let mut frequency = vec![0u32; rows.width()];
         for &index in rows.indices() {
             frequency[index as usize] += 1;
         }
-        let inverse = match scheme {
+        let mut weights: Vec<f32> = match scheme {
             WeightingScheme::LogTfIdf => {
                 let numerator = 1.0 + rows.len() as f64;
-                frequency
-                    .iter()
-                    .map(|&df| ((numerator / (1.0 + f64::from(df))).ln() + 1.0) as f32)
-                    .collect()
+                let inverse = |&df: &u32| ((numerator / (1.0 + f64::from(df))).ln() + 1.0) as f32;
+                frequency.iter().map(inverse).collect()
             }
             WeightingScheme::Unit | WeightingScheme::Raw => Vec::new(),
         };
-        Self {
-            scheme,
-            inverse_frequency: inverse.into(),
-            document_frequency: frequency.into(),
-            constant,
+        if needs.concentration > 0.0 && scheme != WeightingScheme::Raw {
+            weights.resize(rows.width(), 1.0);
+            for (weight, spread) in weights.iter_mut().zip(class_spread(rows, labels)) {
+                *weight *= 1.0 - needs.concentration * spread;
+            }
         }
+        let mut weighting = Self {
+            scheme,
+            feature_weights: weights.into(),
+            document_frequency: frequency.into(),
+            constant: needs.constant,
+            length_power: needs.length_power,
+            mean_length: 1.0,
+        };
+        if needs.length_power != 1.0 && !rows.is_empty() {
+            let mut scaled = Vec::new();
+            let lengths = rows.iter().map(|row| {
+                scaled.clear();
+                scaled.extend_from_slice(row.values);
+                weighting.multiply(row.indices, &mut scaled);
+                length(&scaled)
+            });
+            weighting.mean_length =
+                ((lengths.sum::<f64>() / rows.len() as f64) as f32).max(f32::MIN_POSITIVE);
+        }
+        weighting
     }
 
     /// The scheme that fits the values: counts (whole numbers, none negative) get tf-idf, anything else is scaled.
@@ -69,22 +115,36 @@ impl Weighting {
         if self.scheme == WeightingScheme::Raw {
             return;
         }
-        if self.scheme == WeightingScheme::LogTfIdf {
-            let inverse: &[f32] = &self.inverse_frequency;
-            for (value, &index) in values.iter_mut().zip(indices) {
-                let term_frequency = if *value > 0.0 { 1.0 + value.ln() } else { 0.0 };
-                *value = term_frequency.max(0.0) * inverse.get(index as usize).copied().unwrap_or(0.0);
+        self.multiply(indices, values);
+        let norm = length(values);
+        if norm > 0.0 {
+            let power = f64::from(self.length_power);
+            let divisor = if power == 1.0 {
+                norm
+            } else {
+                norm.powf(power) * f64::from(self.mean_length).powf(1.0 - power)
+            };
+            for value in values {
+                *value = (f64::from(*value) / divisor) as f32;
             }
         }
-        // In double precision, or large and small values would have squares beyond single precision.
-        let norm = values
-            .iter()
-            .map(|&v| f64::from(v) * f64::from(v))
-            .sum::<f64>()
-            .sqrt();
-        if norm > 0.0 {
-            for value in values {
-                *value = (f64::from(*value) / norm) as f32;
+    }
+
+    /// Everything but the scaling to a length.
+    fn multiply(&self, indices: &[u32], values: &mut [f32]) {
+        if self.scheme == WeightingScheme::LogTfIdf {
+            for value in values.iter_mut() {
+                *value = if *value > 0.0 {
+                    (1.0 + value.ln()).max(0.0)
+                } else {
+                    0.0
+                };
+            }
+        }
+        let weights: &[f32] = &self.feature_weights;
+        if !weights.is_empty() {
+            for (value, &index) in values.iter_mut().zip(indices) {
+                *value *= weights.get(index as usize).copied().unwrap_or(0.0);
             }
         }
     }
@@ -101,6 +161,48 @@ impl Weighting {
         });
         session.check()
     }
+}
+
+/// In double precision, or large and small values would have squares beyond single precision.
+fn length(values: &[f32]) -> f64 {
+    values
+        .iter()
+        .map(|&v| f64::from(v) * f64::from(v))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another.
+fn class_spread(rows: &Rows, labels: &LabelSets) -> Vec<f32> {
+    let by_class = RowsByClass::new(labels);
+    let mut occurrences = vec![0f64; rows.width()];
+    // Σ m ln m over the classes, with m the feature's occurrences with a class.
+    let mut gathered = vec![0f64; rows.width()];
+    let mut counts = vec![0u32; rows.width()];
+    let mut touched = Vec::new();
+    for class in 0..by_class.classes() {
+        for &row in by_class.rows(class) {
+            for &feature in rows.row(row as usize).indices {
+                if counts[feature as usize] == 0 {
+                    touched.push(feature);
+                }
+                counts[feature as usize] += 1;
+            }
+        }
+        for feature in touched.drain(..) {
+            let count = f64::from(std::mem::take(&mut counts[feature as usize]));
+            occurrences[feature as usize] += count;
+            gathered[feature as usize] += count * count.ln();
+        }
+    }
+    let spread = |(&n, &sum): (&f64, &f64)| {
+        if n > 1.0 {
+            (1.0 - sum / n / n.ln()) as f32
+        } else {
+            0.0
+        }
+    };
+    occurrences.iter().zip(&gathered).map(spread).collect()
 }
 
 #[cfg(test)]
@@ -125,11 +227,16 @@ mod tests {
         // Three rows; feature 0 is in all, 1 in one, 2 in none.
         let mut rows = rows(&[&[(0, 1.0), (1, 2.0)], &[(0, 5.0)], &[(0, 1.0)]]);
         rows.set_width(3);
-        let weighting = Weighting::fit(WeightingScheme::LogTfIdf, false, &rows);
+        let weighting = Weighting::fit(
+            WeightingScheme::LogTfIdf,
+            RowNeeds::default(),
+            &rows,
+            &LabelSets::new(),
+        );
         assert_eq!(&weighting.document_frequency[..], [3, 1, 0]);
         // ln(4/4)+1, ln(4/2)+1, ln(4/1)+1
         assert!(close(
-            &weighting.inverse_frequency,
+            &weighting.feature_weights,
             &[1.0, 1.693_147_2, 2.386_294_4]
         ));
         let mut values = [1.0, 2.0];
@@ -144,7 +251,12 @@ mod tests {
     #[test]
     fn counts_that_are_no_counts_do_no_harm() {
         let rows = rows(&[&[(0, 1.0), (1, 1.0), (2, 1.0)]]);
-        let weighting = Weighting::fit(WeightingScheme::LogTfIdf, false, &rows);
+        let weighting = Weighting::fit(
+            WeightingScheme::LogTfIdf,
+            RowNeeds::default(),
+            &rows,
+            &LabelSets::new(),
+        );
         let mut values = [0.0, -3.0, 0.1, 1.0];
         weighting.apply(&[0, 1, 2, 3], &mut values);
         assert_eq!(values, [0.0; 4]);
@@ -154,7 +266,12 @@ mod tests {
     fn unit_length_at_any_scale() {
         for scale in [1e-30f32, 1.0, 1e37] {
             let rows = rows(&[&[(0, 3.0 * scale), (1, -4.0 * scale)]]);
-            let weighting = Weighting::fit(WeightingScheme::Unit, false, &rows);
+            let weighting = Weighting::fit(
+                WeightingScheme::Unit,
+                RowNeeds::default(),
+                &rows,
+                &LabelSets::new(),
+            );
             let mut values = [3.0 * scale, -4.0 * scale];
             weighting.apply(&[0, 1], &mut values);
             assert!(close(&values, &[0.6, -0.8]), "{values:?}");
@@ -162,9 +279,37 @@ mod tests {
     }
 
     #[test]
+    fn spread_features_weigh_less_and_rich_rows_more() {
+        // Feature 0 always comes with class 0, feature 1 once with each of two classes.
+        let rows = rows(&[&[(0, 3.0), (1, 4.0)], &[(0, 1.0)], &[(1, 1.0)]]);
+        let mut labels = LabelSets::new();
+        for label in [0, 0, 1] {
+            labels.push([label]);
+        }
+        let needs = RowNeeds {
+            length_power: 0.5,
+            concentration: 0.25,
+            ..RowNeeds::default()
+        };
+        let weighting = Weighting::fit(WeightingScheme::Unit, needs, &rows, &labels);
+        assert!(close(&weighting.feature_weights, &[1.0, 0.75]));
+        // Lengths are sqrt(18), 1 and 0.75.
+        assert!((weighting.mean_length - (18f32.sqrt() + 1.75) / 3.0).abs() < 1e-6);
+        let mut values = [3.0, 4.0];
+        weighting.apply(&[0, 1], &mut values);
+        let divisor = (18f32.sqrt() * weighting.mean_length).sqrt();
+        assert!(close(&values, &[3.0 / divisor, 3.0 / divisor]), "{values:?}");
+    }
+
+    #[test]
     fn raw_values_stay() {
         let rows = rows(&[&[(0, 7.5)]]);
-        let weighting = Weighting::fit(WeightingScheme::Raw, false, &rows);
+        let weighting = Weighting::fit(
+            WeightingScheme::Raw,
+            RowNeeds::default(),
+            &rows,
+            &LabelSets::new(),
+        );
         let mut values = [7.5];
         weighting.apply(&[0], &mut values);
         assert_eq!(values, [7.5]);
@@ -189,7 +334,12 @@ mod tests {
         for row in 0..5000u32 {
             plain.push_unsorted(&mut (0..row % 7).map(|i| (row % 13 + i * i, (i + 1) as f32)).collect());
         }
-        let weighting = Weighting::fit(WeightingScheme::LogTfIdf, false, &plain);
+        let weighting = Weighting::fit(
+            WeightingScheme::LogTfIdf,
+            RowNeeds::default(),
+            &plain,
+            &LabelSets::new(),
+        );
         let mut one_by_one = plain.clone();
         for row in 0..plain.len() {
             let (indices, values) = one_by_one.row_mut(row);
@@ -208,7 +358,12 @@ mod tests {
         let session = Session::new(NonZeroUsize::MIN).unwrap();
         session.cancel().raise();
         let mut rows = rows(&[&[(0, 1.0)]]);
-        let weighting = Weighting::fit(WeightingScheme::Unit, false, &rows);
+        let weighting = Weighting::fit(
+            WeightingScheme::Unit,
+            RowNeeds::default(),
+            &rows,
+            &LabelSets::new(),
+        );
         assert!(matches!(
             weighting.apply_all(&mut rows, &session),
             Err(crate::Error::Cancelled)

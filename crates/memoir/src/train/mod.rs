@@ -6,6 +6,7 @@ pub mod softmax;
 
 use crate::data::Dataset;
 use crate::model::Scorer;
+use crate::text::RowNeeds;
 use crate::{Result, Session};
 
 pub use centroid::{CENTROID, Centroid};
@@ -23,8 +24,8 @@ pub trait Trainer: Send + Sync {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>>;
 
-    /// Whether rows should carry a constant feature of value 1 behind the others.
-    fn wants_constant(&self) -> bool {
-        false
+    /// What the algorithm wants of its rows.
+    fn row_needs(&self) -> RowNeeds {
+        RowNeeds::default()
     }
 }

@@ -72,7 +72,7 @@ fn complaints_say_what_is_wrong() {
         damaged(length - 1),
         "its header is damaged: the checksum does not match"
     );
-    for name in ["classes.names", "weights.values", "weighting.inverse_frequency"] {
+    for name in ["classes.names", "weights.values", "weighting.feature_weights"] {
         assert_eq!(
             damaged(place(&bytes, name).start),
             format!("its array `{name}` is damaged: the checksum does not match")

@@ -131,7 +131,7 @@ fn counts_that_do_not_fit_the_arrays() {
     );
     assert_eq!(
         complaint("\\\"features\\\":4", "\\\"features\\\":5"),
-        "`weighting.inverse_frequency` has 4 elements for 5 features"
+        "`weighting.feature_weights` has 4 elements for 5 features"
     );
     assert!(
         complaint("\\\"kind\\\":\\\"vectors\\\"", "\\\"kind\\\":\\\"images\\\"")
@@ -213,7 +213,7 @@ proptest! {
     fn no_content_of_an_array_causes_a_panic(
         name in prop::sample::select(vec![
             "classes.counts", "classes.ends", "classes.names", "text.ends", "text.names", "text.slots",
-            "weighting.document_frequency", "weighting.inverse_frequency",
+            "weighting.document_frequency", "weighting.feature_weights",
             "weights.bias", "weights.classes", "weights.offsets", "weights.values",
         ]),
         noise in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

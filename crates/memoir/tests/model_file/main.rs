@@ -11,8 +11,10 @@ use std::path::Path;
 use memoir::model::{LinearBuilder, Origin, Precision};
 use memoir::params::Value;
 use memoir::sparse::Rows;
-use memoir::text::{Input, Preprocessing, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme};
-use memoir::{Catalogue, Error, Model};
+use memoir::text::{
+    Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
+};
+use memoir::{Catalogue, Error, LabelSets, Model};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,7 +44,12 @@ fn model(input: Input, precision: Precision) -> Model {
     Model {
         classes: ["rök", "", "c \"quoted\"\n"].into_iter().collect(),
         preprocessing: Preprocessing {
-            weighting: Weighting::fit(WeightingScheme::LogTfIdf, false, &rows()),
+            weighting: Weighting::fit(
+                WeightingScheme::LogTfIdf,
+                RowNeeds::default(),
+                &rows(),
+                &LabelSets::new(),
+            ),
             input,
         },
         scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),

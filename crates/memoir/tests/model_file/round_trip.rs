@@ -35,7 +35,7 @@ fn everything_comes_back() {
             let (weighting, expected) = (&loaded.preprocessing.weighting, &original.preprocessing.weighting);
             assert_eq!(weighting.scheme, expected.scheme);
             assert_eq!(weighting.constant, expected.constant);
-            assert_eq!(*weighting.inverse_frequency, *expected.inverse_frequency);
+            assert_eq!(*weighting.feature_weights, *expected.feature_weights);
             assert_eq!(*weighting.document_frequency, *expected.document_frequency);
             match (&loaded.preprocessing.input, &original.preprocessing.input) {
                 (Input::Text(text), Input::Text(expected)) => {
@@ -81,7 +81,12 @@ fn many_classes_take_long_numbers() {
                 features: 1,
                 first: 0,
             },
-            weighting: Weighting::fit(WeightingScheme::Unit, false, &Rows::new()),
+            weighting: Weighting::fit(
+                WeightingScheme::Unit,
+                RowNeeds::default(),
+                &Rows::new(),
+                &LabelSets::new(),
+            ),
         },
         origin: Origin::default(),
     };
@@ -107,7 +112,12 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
                 features: 0,
                 first: 0,
             },
-            weighting: Weighting::fit(WeightingScheme::LogTfIdf, false, &Rows::new()),
+            weighting: Weighting::fit(
+                WeightingScheme::LogTfIdf,
+                RowNeeds::default(),
+                &Rows::new(),
+                &LabelSets::new(),
+            ),
         },
         origin: Origin::default(),
     };
@@ -162,7 +172,12 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
                     features: data.rows.width(),
                     first: 0,
                 },
-                weighting: Weighting::fit(WeightingScheme::Unit, false, &data.rows),
+                weighting: Weighting::fit(
+                    WeightingScheme::Unit,
+                    RowNeeds::default(),
+                    &data.rows,
+                    &LabelSets::new(),
+                ),
             },
             scorer: trainer.train(&data, None, &session).unwrap(),
             origin: Origin::default(),

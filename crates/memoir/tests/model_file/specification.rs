@@ -135,7 +135,7 @@ impl Reader {
     /// Scores of all classes for a row of counts.
     fn scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
         assert_eq!(self.json("preprocessing")["weighting"], "log-tf-idf");
-        let inverse = self.f32("weighting.inverse_frequency");
+        let inverse = self.f32("weighting.feature_weights");
         let weighted: Vec<(usize, f32)> = counts
             .iter()
             .map(|(&feature, count)| (feature, (1.0 + count.ln()) * inverse[feature]))

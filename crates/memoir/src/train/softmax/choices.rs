@@ -45,19 +45,19 @@ impl Choices {
         let integer = |name, automatic| values.integer(name).map_or(automatic, |v| v as usize);
         let number = |name, automatic| values.number(name).map_or(automatic, |v| v as f32);
         let long = shape.row_length > 40.0;
-        let step_size = number("step-size", if long { 4.0 } else { 2.0 });
+        let step_size = number("step-size", 3.0);
         Self {
-            passes: integer("passes", if long { 1 } else { 2 }),
+            passes: integer("passes", 2),
             rivals: integer("rivals", if long { 10 } else { 30 }).min(shape.classes.max(2) - 1),
             step_size,
-            last_step_size: number("last-step-size", step_size / 4.0),
+            last_step_size: number("last-step-size", step_size / 6.0),
             start: Start {
-                scale: number("start-scale", 8.0),
+                scale: number("start-scale", 5.0),
                 least: 0.0,
                 dense_share: 0.08,
             },
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
-            least_slope: number("least-slope", 0.01),
+            least_slope: number("least-slope", 0.02),
             least_weight: number("least-weight", 0.02),
         }
     }

@@ -21,6 +21,7 @@ use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::params::{Kind, Spec, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
+use crate::text::RowNeeds;
 use crate::train::Trainer;
 use crate::{Error, Result, Session};
 
@@ -72,7 +73,7 @@ pub const PARAMS: &[Spec] = &[
     Spec {
         name: "least-slope",
         kind: Kind::Number(0.0, 1.0),
-        default: "0.01",
+        default: "0.02",
         help: "Rivals less probable than this for a row are not moved by it",
     },
     Spec {
@@ -126,6 +127,14 @@ impl Trainer for Softmax {
             train::<Narrow>(&self.values, data, valid, session)
         } else {
             train::<Wide>(&self.values, data, valid, session)
+        }
+    }
+
+    fn row_needs(&self) -> RowNeeds {
+        RowNeeds {
+            length_power: 0.5,
+            concentration: 0.5,
+            ..RowNeeds::default()
         }
     }
 }

@@ -171,7 +171,13 @@ impl Scratch {
                 for class in self.touched.drain(..) {
                     let change = std::mem::take(&mut self.changes[class as usize]);
                     let weight = &mut dense[class as usize];
-                    *weight = moved(*weight, change, dither);
+                    // Zero marks a pair outside the support, so a weight inside steps over it.
+                    if *weight != 0 {
+                        *weight = match moved(*weight, change, dither) {
+                            0 => weight.signum(),
+                            moved => moved,
+                        };
+                    }
                 }
             }
             // Looking a class up costs about as much as passing eight postings.

@@ -5,7 +5,7 @@
 //! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth
 //! less than a tenth of a point of accuracy, and they would be the larger part of the model.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, RowsByClass};
 use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded, quantize_weight};
 use crate::{Result, Session};
 
@@ -39,39 +39,19 @@ pub(super) struct Start {
 /// The centroids of the classes, one after the other.
 struct Centroids<'a> {
     data: &'a Dataset,
-    /// Rows of each class: `rows[starts[c]..starts[c + 1]]`.
-    starts: Vec<usize>,
-    rows: Vec<u32>,
+    by_class: RowsByClass,
 }
 
-impl<'a> Centroids<'a> {
-    fn new(data: &'a Dataset) -> Self {
-        let counts = data.labels.class_counts(data.classes.len());
-        let mut starts = Vec::with_capacity(counts.len() + 1);
-        starts.push(0);
-        for count in counts {
-            starts.push(starts[starts.len() - 1] + count as usize);
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; data.labels.total()];
-        for (row, labels) in data.labels.iter().enumerate() {
-            for &label in labels {
-                rows[next[label as usize]] = row as u32;
-                next[label as usize] += 1;
-            }
-        }
-        Self { data, starts, rows }
-    }
-
+impl Centroids<'_> {
     /// Calls `emit` with each class and the features of its centroid, scaled to unit length.
     fn for_each(&self, session: &Session<'_>, mut emit: impl FnMut(u32, &[(u32, f32)])) -> Result<()> {
         let mut sums = vec![0f32; self.data.rows.width()];
         let (mut touched, mut centroid) = (Vec::new(), Vec::new());
-        for (class, range) in self.starts.windows(2).enumerate() {
+        for class in 0..self.by_class.classes() {
             if class % 256 == 0 {
                 session.check()?;
             }
-            for &row in &self.rows[range[0]..range[1]] {
+            for &row in self.by_class.rows(class) {
                 let weight = self
                     .data
                     .weights
@@ -108,7 +88,10 @@ impl<P: Posting> Weights<P> {
     /// Weights that start at the class centroids.
     pub(super) fn from_centroids(data: &Dataset, start: Start, session: &Session<'_>) -> Result<Self> {
         let (features, classes) = (data.rows.width(), data.classes.len());
-        let centroids = Centroids::new(data);
+        let centroids = Centroids {
+            data,
+            by_class: RowsByClass::new(&data.labels),
+        };
         let least = quantize_weight(start.least).max(1);
         let first_weight =
             |value: f32| Some(quantize_weight(value * start.scale)).filter(|w| w.abs() >= least);

@@ -153,6 +153,9 @@ impl Preprocessing {
 
 #[cfg(test)]
 mod tests {
+    use crate::LabelSets;
+    use crate::text::RowNeeds;
+
     use super::*;
     use crate::text::{CountedBlock, TextCounter, WeightingScheme};
     use std::num::NonZeroUsize;
@@ -166,7 +169,15 @@ mod tests {
         let mut counter = TextCounter::new();
         counter.merge(CountedBlock::count(&analyzer, TEXTS)).unwrap();
         let (vocabulary, mut rows) = counter.finish(&params).unwrap();
-        let weighting = Weighting::fit(WeightingScheme::LogTfIdf, constant, &rows);
+        let weighting = Weighting::fit(
+            WeightingScheme::LogTfIdf,
+            RowNeeds {
+                constant,
+                ..RowNeeds::default()
+            },
+            &rows,
+            &LabelSets::new(),
+        );
         let input = Input::Text(TextPipeline::new(params, vocabulary).unwrap());
         let preprocessing = Preprocessing { input, weighting };
         let session = Session::new(NonZeroUsize::MIN).unwrap();
@@ -215,7 +226,15 @@ mod tests {
                 features: 3,
                 first: 1,
             },
-            weighting: Weighting::fit(WeightingScheme::Unit, true, &training),
+            weighting: Weighting::fit(
+                WeightingScheme::Unit,
+                RowNeeds {
+                    constant: true,
+                    ..RowNeeds::default()
+                },
+                &training,
+                &LabelSets::new(),
+            ),
         };
         let mut rows = Rows::new();
         let mut entries = vec![(2, 1.0), (9, 5.0), (0, 3.0), (2, 3.0), (3, 1.0)];
@@ -240,7 +259,15 @@ mod tests {
                 features: 3,
                 first: 0,
             },
-            weighting: Weighting::fit(WeightingScheme::Raw, false, &Rows::new()),
+            weighting: Weighting::fit(
+                WeightingScheme::Raw,
+                RowNeeds {
+                    constant: false,
+                    ..RowNeeds::default()
+                },
+                &Rows::new(),
+                &LabelSets::new(),
+            ),
         };
         let message = vectors
             .text_row("red", &mut TextScratch::default(), &mut Rows::new())

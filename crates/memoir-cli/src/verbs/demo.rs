@@ -114,7 +114,7 @@ fn learn(path: &Path, context: &Context, session: &Session<'_>) -> anyhow::Resul
     let algorithm = context.catalogue.find(Catalogue::DEFAULT_ALGORITHM)?;
     let values = Values::check(algorithm.params, [])?;
     let prep = PrepOptions {
-        constant: (algorithm.build)(&values)?.wants_constant(),
+        needs: (algorithm.build)(&values)?.row_needs(),
         ..PrepOptions::default()
     };
     let training = data::read_training(Source::new(path), &ReadOptions::default(), &prep, session)?;

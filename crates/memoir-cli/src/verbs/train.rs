@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     )?;
     let prep = PrepOptions {
         weighting: arguments.weighting.into(),
-        constant: (algorithm.build)(&values)?.wants_constant(),
+        needs: (algorithm.build)(&values)?.row_needs(),
         text: TextParams::parse(given.text())?,
     };
     check_target(&arguments.model)?;

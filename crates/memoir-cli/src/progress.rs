@@ -76,7 +76,7 @@ impl Progress {
                 bar.set_length(total);
             }
             bar.set_position(done);
-        } else if stage.last_line.elapsed() >= INTERVAL {
+        } else if stage.last_line.elapsed() >= INTERVAL && (total == 0 || done < total) {
             stage.last_line = Instant::now();
             say(&line(name, done, total, unit, stage.start.elapsed()));
         }
@@ -147,29 +147,23 @@ fn new_bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
 }
 
 fn line(stage: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
-    let amount = |count: u64| {
-        if unit == "bytes" {
-            show_size(count)
-        } else {
-            format!("{} {unit}", show_count(count))
-        }
+    let (number, unit): (fn(u64) -> String, String) = match unit {
+        "bytes" => (show_size, String::new()),
+        _ => (show_count, format!(" {unit}")),
     };
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    let rate = done as f64 / seconds;
-    let mut text = format!("{stage}: {}", amount(done));
-    if total > 0 {
-        text += &format!(
-            " of {} ({:.0}%)",
-            amount(total),
-            100.0 * done as f64 / total as f64
-        );
+    let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
+    let per_second = number(rate as u64);
+    if total == 0 {
+        return format!("{stage}: {}{unit}, {per_second}{unit}/s", number(done));
     }
-    text += &format!(", {}/s", amount(rate as u64));
-    if total > done && rate > 0.0 {
-        let left = Duration::from_secs_f64(((total - done) as f64 / rate).min(1e9));
-        text += &format!(", {} left", show_time(left));
-    }
-    text
+    let left = Duration::from_secs_f64((total.saturating_sub(done) as f64 / rate.max(1e-9)).min(1e9));
+    format!(
+        "{stage}: {} of {}{unit} ({:.0}%), {per_second}{unit}/s, {} left",
+        number(done),
+        number(total),
+        100.0 * done as f64 / total as f64,
+        show_time(left)
+    )
 }
 
 #[cfg(test)]
@@ -181,7 +175,7 @@ mod tests {
         let four = Duration::from_secs(4);
         assert_eq!(
             line("training", 2_000, 10_000, "rows", four),
-            "training: 2,000 rows of 10,000 rows (20%), 500 rows/s, 16 s left"
+            "training: 2,000 of 10,000 rows (20%), 500 rows/s, 16 s left"
         );
         assert_eq!(
             line("reading", 8_000_000, 0, "bytes", four),

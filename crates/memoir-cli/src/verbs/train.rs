@@ -188,24 +188,20 @@ fn check_target(path: &Path) -> anyhow::Result<()> {
 /// What was made, in two lines.
 fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String> {
     let made = model.summary()?;
-    let mut text = format!(
-        "{}: {}, {}, {}",
+    let weights = made.weights.map_or(String::new(), |weights| {
+        format!(", {}", show_counted(weights as u64, "weight"))
+    });
+    let peak = peak_memory().map_or(String::new(), |bytes| {
+        format!(", peak memory {}", show_size(bytes))
+    });
+    Ok(format!(
+        "{}: {}, {}, {}{weights}\nwrote {} ({}) in {}{peak}",
         made.algorithm,
         show_counted(made.rows, "row"),
         show_counted(made.classes as u64, "class"),
         show_counted(made.features as u64, "feature"),
-    );
-    if let Some(weights) = made.weights {
-        text += &format!(", {}", show_counted(weights as u64, "weight"));
-    }
-    text += &format!(
-        "\nwrote {} ({}) in {}",
         path.display(),
         show_size(made.file_bytes),
         show_time(time)
-    );
-    if let Some(bytes) = peak_memory() {
-        text += &format!(", peak memory {}", show_size(bytes));
-    }
-    Ok(text)
+    ))
 }

@@ -1,13 +1,10 @@
 //! Ctrl-C: exit code 130, soon, and nothing left behind.
-#![cfg(unix)]
-
-mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{Workplace, texts, vectors};
+use crate::support::{Workplace, texts, vectors};
 
 /// The promise is a second; a crowded machine gets more.
 const PATIENCE: Duration = Duration::from_secs(10);

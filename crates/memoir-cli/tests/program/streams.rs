@@ -1,11 +1,9 @@
 //! Input that does not end and readers that go away.
 
-mod support;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
-use support::{Workplace, texts, vectors};
+use crate::support::{Workplace, texts, vectors};
 
 fn text_model() -> Workplace {
     let place = Workplace::new();

@@ -1,8 +1,6 @@
 //! The same bytes whatever the number of threads.
 
-mod support;
-
-use support::{Workplace, texts, vectors};
+use crate::support::{Workplace, texts, vectors};
 
 #[test]
 fn models_predictions_and_reports_do_not_depend_on_threads() {

@@ -7,30 +7,30 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A folder of its own for each test, with the program at hand.
-pub struct Workplace {
+pub(crate) struct Workplace {
     folder: TempDir,
 }
 
 impl Workplace {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file and returns its path.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, content).expect("written");
         path
     }
 
     /// The program, to be run in the folder. `words` are separated by blanks.
-    pub fn memoir(&self, words: &str) -> Command {
+    pub(crate) fn memoir(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memoir"));
         command.current_dir(self.path()).args(words.split(' '));
         command
@@ -41,12 +41,12 @@ impl Workplace {
     }
 
     /// Runs the program to its end.
-    pub fn run(&self, words: &str) -> Output {
+    pub(crate) fn run(&self, words: &str) -> Output {
         self.memoir(words).output().expect("the program starts")
     }
 
     /// Runs the program, which must succeed, and returns its standard output.
-    pub fn stdout(&self, words: &str) -> String {
+    pub(crate) fn stdout(&self, words: &str) -> String {
         let output = self.run(words);
         assert!(
             output.status.success(),
@@ -57,7 +57,7 @@ impl Workplace {
     }
 
     /// Names of the files in the folder, sorted.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).expect("a folder");
         let mut names: Vec<_> = entries
             .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
@@ -68,7 +68,7 @@ impl Workplace {
 }
 
 /// `rows` labelled texts as CSV. Class `c` uses the words of its number's digits, so that there is something to learn.
-pub fn texts(rows: usize, classes: usize) -> String {
+pub(crate) fn texts(rows: usize, classes: usize) -> String {
     let mut csv = String::from("label,text\n");
     for row in 0..rows {
         // A multiplier without common factors with any number of classes mixes the classes well.
@@ -85,7 +85,7 @@ pub fn texts(rows: usize, classes: usize) -> String {
 }
 
 /// `rows` labelled vectors in libsvm form.
-pub fn vectors(rows: usize, classes: usize) -> String {
+pub(crate) fn vectors(rows: usize, classes: usize) -> String {
     let mut svm = String::new();
     for row in 0..rows {
         let class = row * 7919 % classes;

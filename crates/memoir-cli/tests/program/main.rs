@@ -1,0 +1,7 @@
+//! What transcripts cannot show: signals, pipes, endless input, the same bytes at any number of threads.
+
+mod determinism;
+#[cfg(unix)]
+mod interrupt;
+mod streams;
+mod support;

@@ -21,6 +21,7 @@ pub mod model;
 pub mod params;
 pub mod session;
 pub mod sparse;
+pub mod synth;
 pub mod text;
 pub mod train;
 

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     const SHARED: Spec = Spec {
-        name: "passes",
+        name: "turns",
         kind: Kind::Integer(1, 9),
         default: "2",
         help: "How often.",
@@ -170,10 +170,10 @@ mod tests {
 
     #[test]
     fn options_reach_their_algorithm() {
-        let given = given(&["--passes", "3", "--bend", "0.1", "--min-df", "2"]);
+        let given = given(&["--turns", "3", "--bend", "0.1", "--min-df", "2"]);
         assert_eq!(
             given.method("two", &catalogue()).unwrap(),
-            [("passes", "3"), ("bend", "0.1")]
+            [("turns", "3"), ("bend", "0.1")]
         );
         assert_eq!(given.text().collect::<Vec<_>>(), [("min-df", "2")]);
     }

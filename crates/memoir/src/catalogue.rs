@@ -31,7 +31,7 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The algorithm that is used when none is named.
-    pub const DEFAULT_ALGORITHM: &'static str = "centroid";
+    pub const DEFAULT_ALGORITHM: &'static str = "softmax";
 
     /// The algorithms of this crate.
     pub fn new() -> Self {

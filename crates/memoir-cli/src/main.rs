@@ -39,6 +39,7 @@ enum Verb {
     Evaluate(verbs::evaluate::Arguments),
     Inspect(verbs::inspect::Arguments),
     Explain(verbs::explain::Arguments),
+    Synth(verbs::synth::Arguments),
     Demo(verbs::demo::Arguments),
     Completions(verbs::completions::Arguments),
     Man(verbs::man::Arguments),
@@ -54,7 +55,9 @@ pub(crate) struct Context {
 
 /// The whole command line, with the options of all algorithms.
 pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
-    Cli::command().mut_subcommand("train", |train| method_options::augment(train, catalogue))
+    Cli::command()
+        .mut_subcommand("train", |train| method_options::augment(train, catalogue))
+        .mut_subcommand("synth", method_options::augment_synth)
 }
 
 fn main() -> ExitCode {
@@ -77,11 +80,10 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
+    let given = method_options::Given::of(matches.subcommand(), &context.catalogue);
     match cli.verb {
-        Verb::Train(arguments) => {
-            let given = method_options::Given::of(matches.subcommand_matches("train"), &context.catalogue);
-            verbs::train::run(&arguments, &given, context)
-        }
+        Verb::Train(arguments) => verbs::train::run(&arguments, &given, context),
+        Verb::Synth(arguments) => verbs::synth::run(&arguments, &given, context),
         Verb::Predict(arguments) => verbs::predict::run(&arguments, context),
         Verb::Evaluate(arguments) => verbs::evaluate::run(&arguments, context),
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),

@@ -1,9 +1,10 @@
-//! The options of text preparation and of the algorithms. The library's tables give their names, defaults, ranges and
-//! help; here they become options of `memoir train`, and go back as (name, text) pairs for the library to check.
+//! The options of text preparation, of the algorithms and of made-up data. The library's tables give their names,
+//! defaults, ranges and help; here they become options, and go back as (name, text) pairs for the library to check.
 
 use clap::{Arg, ArgMatches, Command};
 use memoir::Catalogue;
 use memoir::params::Spec;
+use memoir::synth::SYNTH_PARAMS;
 use memoir::text::TEXT_PARAMS;
 
 /// Adds the options to `train`, and a list of the algorithms before the examples.
@@ -47,6 +48,14 @@ pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
     train
 }
 
+/// Adds the options to `synth`.
+pub(crate) fn augment_synth(mut synth: Command) -> Command {
+    for spec in SYNTH_PARAMS {
+        synth = synth.arg(option(spec, describe(spec)).help_heading("Shape"));
+    }
+    synth
+}
+
 /// Every algorithm option once, with the algorithms that have it, in the catalogue's order.
 fn by_name(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(&'static str, &'static Spec)>)> {
     let mut options: Vec<(&'static str, Vec<_>)> = Vec::new();
@@ -84,19 +93,40 @@ fn describe(spec: &Spec) -> String {
 pub(crate) struct Given {
     text: Vec<(&'static str, String)>,
     method: Vec<(&'static str, String)>,
+    shape: Vec<(&'static str, String)>,
 }
 
 impl Given {
-    /// Collects them from parsed arguments.
-    pub(crate) fn of(matches: Option<&ArgMatches>, catalogue: &Catalogue) -> Self {
-        let value = |name: &'static str| Some((name, matches?.get_one::<String>(name)?.clone()));
-        Self {
-            text: TEXT_PARAMS.iter().filter_map(|spec| value(spec.name)).collect(),
-            method: by_name(catalogue)
+    /// Collects them from the parsed arguments of a verb; most verbs have none.
+    pub(crate) fn of(verb: Option<(&str, &ArgMatches)>, catalogue: &Catalogue) -> Self {
+        let value =
+            |matches: &ArgMatches, name: &'static str| Some((name, matches.get_one::<String>(name)?.clone()));
+        let of_table = |matches: &ArgMatches, specs: &'static [Spec]| {
+            specs
                 .iter()
-                .filter_map(|(name, _)| value(name))
-                .collect(),
+                .filter_map(|spec| value(matches, spec.name))
+                .collect()
+        };
+        match verb {
+            Some(("train", matches)) => Self {
+                text: of_table(matches, TEXT_PARAMS),
+                method: by_name(catalogue)
+                    .iter()
+                    .filter_map(|(name, _)| value(matches, name))
+                    .collect(),
+                ..Self::default()
+            },
+            Some(("synth", matches)) => Self {
+                shape: of_table(matches, SYNTH_PARAMS),
+                ..Self::default()
+            },
+            _ => Self::default(),
         }
+    }
+
+    /// Options of made-up data.
+    pub(crate) fn shape(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.shape.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Options of the text pipeline.
@@ -165,7 +195,7 @@ mod tests {
         let matches = command
             .try_get_matches_from([&["train"], words].concat())
             .unwrap();
-        Given::of(Some(&matches), &catalogue())
+        Given::of(Some(("train", &matches)), &catalogue())
     }
 
     #[test]

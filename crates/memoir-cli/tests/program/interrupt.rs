@@ -58,6 +58,42 @@ fn training_stops_and_leaves_no_file() {
     assert_eq!(place.files(), [""; 0]);
 }
 
+/// Waits until the program has its handler for Ctrl-C, which is among the first things it does.
+#[cfg(target_os = "linux")]
+fn wait_for_handler(child: &Child) {
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        // Bit 1 is signal 2, the interrupt.
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .is_some_and(|mask| mask & 2 != 0)
+    };
+    let start = Instant::now();
+    while !caught() {
+        assert!(start.elapsed() < PATIENCE, "no handler for Ctrl-C");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn learning_stops_at_any_stage() {
+    let place = Workplace::new();
+    place.file("train.svm", vectors(60_000, 3000));
+    // Reading, and then the passes: the moments differ from machine to machine, the outcome must not.
+    for milliseconds in [0, 30, 100, 300, 900] {
+        let child = place
+            .memoir("train train.svm --model m.memoir --algorithm softmax --passes 1000 --quiet")
+            .spawn()
+            .expect("starts");
+        wait_for_handler(&child);
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        interrupt(&child);
+        assert_eq!(exit_code(child), Some(130), "after {milliseconds} ms");
+        assert_eq!(place.files(), ["train.svm"]);
+    }
+}
+
 #[test]
 fn an_old_model_survives() {
     let place = Workplace::new();

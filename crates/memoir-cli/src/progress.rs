@@ -1,10 +1,11 @@
 //! Progress on standard error: bars on a terminal, a plain line every few seconds elsewhere, nothing when quiet.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use memoir::{Event, Observer};
 
 use crate::sizes::{show_count, show_size, show_time};
@@ -128,19 +129,27 @@ fn new_bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
         (total > 0).then_some(total),
         ProgressDrawTarget::stderr_with_hz(8),
     );
-    let (position, rate) = if unit == "bytes" {
-        ("{decimal_bytes}".to_owned(), "{decimal_bytes_per_sec}".to_owned())
-    } else {
-        (format!("{{human_pos}} {unit}"), format!("{{per_sec}} {unit}"))
+    let position = match unit {
+        "bytes" => "{decimal_bytes}".to_owned(),
+        _ => format!("{{human_pos}} {unit}"),
     };
     let template = if total > 0 {
-        format!("{{prefix}} {{wide_bar}} {{percent}}%  {position}  {rate}  {{eta}} left")
+        format!("{{prefix}} {{wide_bar}} {{percent}}%  {position}  {{rate}}  {{eta}} left")
     } else {
-        format!("{{prefix}} {{spinner}} {position}  {rate}  {{elapsed}}")
+        format!("{{prefix}} {{spinner}} {position}  {{rate}}  {{elapsed}}")
+    };
+    let rate = move |state: &ProgressState, text: &mut dyn fmt::Write| {
+        let per_second = state.per_sec() as u64;
+        let shown = match unit {
+            "bytes" => show_size(per_second),
+            _ => format!("{} {unit}", show_count(per_second)),
+        };
+        // A terminal that cannot be written to is no reason to stop.
+        let _ = write!(text, "{shown}/s");
     };
     // The templates are fixed above; should one ever be wrong, the plain bar still works.
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
+        bar.set_style(style.with_key("rate", rate));
     }
     bar.set_prefix(name.to_owned());
     bar

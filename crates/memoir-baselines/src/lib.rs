@@ -4,14 +4,19 @@
 //! ```
 //! let catalogue =
 //!     memoir::Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS);
-//! assert!(catalogue.algorithms().len() >= memoir_baselines::ALGORITHMS.len());
+//! assert!(catalogue.find("ovr").is_ok());
 //! ```
+
+mod by_feature;
+pub mod ovr;
+#[cfg(test)]
+mod test_data;
 
 use memoir::catalogue::Algorithm;
 use memoir::model::ScorerKind;
 
 /// The algorithms of this crate, for [`memoir::Catalogue::with`].
-pub const ALGORITHMS: &[Algorithm] = &[];
+pub const ALGORITHMS: &[Algorithm] = &[ovr::OVR];
 
 /// The kinds of scorers they make beyond the library's own, for [`memoir::Catalogue::with`].
 pub const SCORERS: &[ScorerKind] = &[];

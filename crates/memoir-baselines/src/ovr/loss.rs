@@ -1,0 +1,164 @@
+//! The losses of one-vs-rest: each says how its dual variable moves when all others stand still.
+
+/// What one look at a dual variable says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    /// Where the variable should be.
+    pub(super) value: f64,
+    /// How far it is from optimal where it was: the absolute projected gradient.
+    pub(super) violation: f64,
+}
+
+/// A loss of the margin `y w·x`, and its dual.
+pub(super) trait Loss: Copy + Send + Sync {
+    /// The loss at a margin, before it is multiplied by the row's cost.
+    fn at(self, margin: f64) -> f64;
+
+    /// What a dual variable adds to the dual objective (to be minimised) besides half the squared length of the weights.
+    fn conjugate(self, variable: f64, cost: f64) -> f64;
+
+    /// Minimises the dual objective in one variable, given the row's margin and squared length and its cost (above 0).
+    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step;
+}
+
+/// `max(0, 1 - margin)²`, LIBLINEAR's `-s 1`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SquaredHinge;
+
+impl Loss for SquaredHinge {
+    fn at(self, margin: f64) -> f64 {
+        let slack = (1.0 - margin).max(0.0);
+        slack * slack
+    }
+
+    fn conjugate(self, variable: f64, cost: f64) -> f64 {
+        variable * variable / (4.0 * cost) - variable
+    }
+
+    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step {
+        let diagonal = 0.5 / cost;
+        let gradient = margin - 1.0 + variable * diagonal;
+        if variable == 0.0 && gradient >= 0.0 {
+            return Step {
+                value: 0.0,
+                violation: 0.0,
+            };
+        }
+        Step {
+            value: (variable - gradient / (squared_norm + diagonal)).max(0.0),
+            violation: gradient.abs(),
+        }
+    }
+}
+
+/// `ln(1 + exp(-margin))`, LIBLINEAR's `-s 7` (and `-s 0`, the same problem in its primal form).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logistic;
+
+impl Logistic {
+    /// Newton steps that always suffice: the bracket around the root halves at least every second one.
+    const STEPS: usize = 100;
+}
+
+impl Loss for Logistic {
+    fn at(self, margin: f64) -> f64 {
+        // ln(1 + exp(-m)) without overflow on either side.
+        (-margin).max(0.0) + (-margin.abs()).exp().ln_1p()
+    }
+
+    fn conjugate(self, variable: f64, cost: f64) -> f64 {
+        let entropy = |part: f64| if part > 0.0 { part * part.ln() } else { 0.0 };
+        entropy(variable) + entropy(cost - variable) - cost * cost.ln()
+    }
+
+    /// With `variable = cost σ(t)` the condition of optimality is `t + margin + squared_norm (cost σ(t) - variable) = 0`,
+    /// whose left side grows in `t` with a slope between 1 and `1 + squared_norm cost / 4`: one root, easily bracketed.
+    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step {
+        let violation = if variable > 0.0 && variable < cost {
+            ((variable / (cost - variable)).ln() + margin).abs()
+        } else {
+            f64::INFINITY
+        };
+        let mut low = -margin - squared_norm * (cost - variable);
+        let mut high = -margin + squared_norm * variable;
+        let mut t = -margin;
+        let mut value = cost / (1.0 + (-t).exp());
+        for _ in 0..Self::STEPS {
+            let excess = t + margin + squared_norm * (value - variable);
+            if excess.abs() < 1e-12 || high - low < 1e-14 {
+                break;
+            }
+            if excess > 0.0 {
+                high = t;
+            } else {
+                low = t;
+            }
+            let slope = 1.0 + squared_norm * value * (1.0 - value / cost);
+            let newton = t - excess / slope;
+            t = if newton > low && newton < high {
+                newton
+            } else {
+                f64::midpoint(low, high)
+            };
+            value = cost / (1.0 + (-t).exp());
+        }
+        Step { value, violation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The dual objective in one variable, all else fixed.
+    fn objective(loss: impl Loss, at: f64, from: f64, margin: f64, squared_norm: f64, cost: f64) -> f64 {
+        let moved = at - from;
+        squared_norm * moved * moved / 2.0 + margin * moved + loss.conjugate(at, cost)
+    }
+
+    fn best_by_grid(loss: impl Loss, from: f64, margin: f64, norm: f64, cost: f64, highest: f64) -> f64 {
+        (0..=20_000)
+            .map(|number| {
+                objective(
+                    loss,
+                    highest * f64::from(number) / 20_000.0,
+                    from,
+                    margin,
+                    norm,
+                    cost,
+                )
+            })
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #[test]
+        fn a_step_ends_where_nothing_on_a_fine_grid_is_better(
+            share in 0.0..1f64, margin in -5.0..5f64, norm in 0.0..3f64, cost in 0.05..20f64,
+        ) {
+            let from = share * cost;
+            let to = Logistic.step(from, margin, norm, cost).value;
+            prop_assert!(to > 0.0 && to < cost);
+            let reached = objective(Logistic, to, from, margin, norm, cost);
+            prop_assert!(reached <= best_by_grid(Logistic, from, margin, norm, cost, cost) + 1e-9);
+            prop_assert!(Logistic.step(to, margin + norm * (to - from), norm, cost).violation < 1e-6);
+
+            let to = SquaredHinge.step(from, margin, norm, cost).value;
+            let reached = objective(SquaredHinge, to, from, margin, norm, cost);
+            let highest = (2.0 * to).max(1.0);
+            prop_assert!(reached <= best_by_grid(SquaredHinge, from, margin, norm, cost, highest) + 1e-9);
+            prop_assert!(SquaredHinge.step(to, margin + norm * (to - from), norm, cost).violation < 1e-9);
+        }
+    }
+
+    #[test]
+    fn losses_at_known_margins() {
+        assert_eq!(SquaredHinge.at(-1.0), 4.0);
+        assert_eq!(SquaredHinge.at(1.5), 0.0);
+        assert!((Logistic.at(0.0) - 2f64.ln()).abs() < 1e-15);
+        assert_eq!(Logistic.at(-1000.0), 1000.0);
+        assert_eq!(Logistic.at(1000.0), 0.0);
+    }
+}

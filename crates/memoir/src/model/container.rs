@@ -58,6 +58,10 @@ struct Entry {
 impl Container {
     /// Maps the file at `path` and checks all that can be checked without reading long arrays.
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_checking(path, CHECKED_AT_ONCE, LEFT_FOR_LATER)
+    }
+
+    fn open_checking(path: &Path, checked_at_once: usize, left_for_later: usize) -> Result<Self> {
         let file = File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
         let about = file
             .metadata()
@@ -83,10 +87,10 @@ impl Container {
             shape: (0, 0),
         };
         container.read_header()?;
-        let everything = container.bytes.len() <= CHECKED_AT_ONCE;
+        let everything = container.bytes.len() <= checked_at_once;
         container.check_arrays(|name, size| {
             everything
-                || size <= LEFT_FOR_LATER
+                || size <= left_for_later
                 || ALWAYS_CHECKED.iter().any(|prefix| name.starts_with(prefix))
         })?;
         Ok(container)
@@ -325,4 +329,50 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     // may have any value (all types are plain numbers), and sizes are checked against the map's length
     // once, which does not change. A foreign process that cuts the file ends this one by a signal, not by misuse.
     unsafe { memmap2::MmapOptions::new().map(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{LinearBuilder, Model, Origin, Precision};
+    use crate::sparse::Rows;
+    use crate::text::{Input, Preprocessing, Weighting, WeightingScheme};
+
+    #[test]
+    fn large_files_leave_long_weights_for_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let classes = 300;
+        let mut builder = LinearBuilder::new(classes);
+        builder.push_feature((0..classes as u32).map(|class| (class, 1.0)));
+        let model = Model {
+            classes: (0..classes).map(|class| class.to_string()).collect(),
+            scorer: Box::new(builder.finish(Precision::F32)),
+            preprocessing: Preprocessing {
+                input: Input::Vectors {
+                    features: 1,
+                    first: 0,
+                },
+                weighting: Weighting::fit(WeightingScheme::Raw, false, &Rows::new()),
+            },
+            origin: Origin::default(),
+        };
+        model.save(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let sound = Container::open(&path).unwrap();
+        let outcome = |array: &str, checked_at_once: usize| {
+            let mut bytes = whole.clone();
+            bytes[sound.tensors[array].range.start] ^= 1;
+            let damaged = folder.path().join("damaged");
+            std::fs::write(&damaged, bytes).unwrap();
+            Container::open_checking(&damaged, checked_at_once, 100)
+                .map(|container| container.verify().is_err())
+        };
+        // Found at once in a small file, and wherever what is damaged is needed to open; else by a full check.
+        assert!(outcome("weights.values", whole.len()).is_err());
+        assert!(outcome("classes.names", whole.len() - 1).is_err());
+        assert!(outcome("weights.offsets", whole.len() - 1).is_err());
+        assert!(outcome("weights.values", whole.len() - 1).unwrap());
+        assert!(outcome("weights.classes", whole.len() - 1).unwrap());
+    }
 }

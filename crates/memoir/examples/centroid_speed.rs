@@ -8,9 +8,10 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use memoir::data::{PrepOptions, ReadOptions, Source, read_training, read_with};
-use memoir::model::{Origin, Precision};
+use memoir::model::Precision;
 use memoir::params::Values;
-use memoir::{Catalogue, Model, Session};
+use memoir::train::fit;
+use memoir::{Catalogue, Session};
 
 /// Processor seconds of this process so far, in steps of a hundredth: on a busy machine a fairer clock than the wall's.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
@@ -42,21 +43,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let catalogue = Catalogue::new();
     let algorithm = catalogue.find("centroid")?;
-    let trainer = (algorithm.build)(&Values::check(algorithm.params, [])?)?;
+    let values = Values::check(algorithm.params, [])?;
     let started = Instant::now();
-    let scorer = trainer.train(&training.data, None, &session)?;
+    let mut model = fit(algorithm, &values, training, None, &session)?;
     let train_seconds = started.elapsed().as_secs_f64();
     let precision = if precision == "f16" {
         Precision::F16
     } else {
         Precision::F32
     };
-    let model = Model {
-        classes: training.data.classes,
-        preprocessing: training.preprocessing,
-        scorer: scorer.with_precision(precision)?,
-        origin: Origin::default(),
-    };
+    model.scorer = model.scorer.with_precision(precision)?;
 
     let (test, _) = read_with(
         Source::new(test),

@@ -334,9 +334,10 @@ fn map(file: &File) -> std::io::Result<Mmap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::LabelSets;
     use crate::model::{LinearBuilder, Model, Origin, Precision};
     use crate::sparse::Rows;
-    use crate::text::{Input, Preprocessing, Weighting, WeightingScheme};
+    use crate::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 
     #[test]
     fn large_files_leave_long_weights_for_later() {
@@ -353,7 +354,12 @@ mod tests {
                     features: 1,
                     first: 0,
                 },
-                weighting: Weighting::fit(WeightingScheme::Raw, false, &Rows::new()),
+                weighting: Weighting::fit(
+                    WeightingScheme::Raw,
+                    RowNeeds::default(),
+                    &Rows::new(),
+                    &LabelSets::new(),
+                ),
             },
             origin: Origin::default(),
         };

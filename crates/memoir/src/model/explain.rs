@@ -1,8 +1,8 @@
 //! Why an answer is the answer: what each feature of a row says for it and for the runner-up.
 //!
-//! Where scores are sums, the shares of the features, added in `f32` in the order of the feature numbers to the bias,
-//! give the score to the last bit. In any other order the sum may differ by rounding, by at most `n * 2^-23` times the
-//! sum of the shares' absolute values for `n` shares.
+//! The shares of the features and the bias add up to the score. For a `linear` scorer they do so to the last bit when
+//! they are added in `f32`, in the order of the feature numbers, to the bias; in any other order, and for a `fixed` scorer,
+//! up to rounding: at most `n * 2^-23` times the sum of the absolute values of `n` shares.
 
 use serde::Serialize;
 

@@ -158,10 +158,21 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         let mut builder = LinearBuilder::new(self.classes);
         builder.reserve(self.weights());
         for feature in 0..Scorer::features(&*self) as u32 {
-            let postings = self.postings(feature).iter();
-            builder.push_feature(postings.map(|p| (p.class(), f32::from(p.weight()) / WEIGHT_UNITS)));
+            let postings = self.postings(feature).iter().map(|p| (p.class(), p.weight()));
+            // From a damaged file they may be out of order or range.
+            let mut postings: Vec<_> = postings.filter(|p| (p.0 as usize) < self.classes).collect();
+            postings.sort_by_key(|p| p.0);
+            postings.dedup_by_key(|p| p.0);
+            let weights = postings
+                .into_iter()
+                .map(|(class, weight)| (class, f32::from(weight) / WEIGHT_UNITS));
+            builder.push_feature(weights);
         }
         Ok(Box::new(builder.finish(precision)))
+    }
+
+    fn weight_storage(&self) -> Option<(usize, &'static str)> {
+        Some((self.weights(), "i16"))
     }
 
     fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {

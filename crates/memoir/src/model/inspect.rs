@@ -33,7 +33,7 @@ pub struct Summary {
     /// Number of stored weights, if the scorer has such.
     pub weights: Option<usize>,
     /// How weights are stored (`f32`), if the scorer has such.
-    pub precision: Option<String>,
+    pub precision: Option<&'static str>,
     /// What the input is: `text` or `vectors`.
     pub input: &'static str,
     /// How text becomes features, if the input is text.
@@ -79,7 +79,7 @@ impl Model {
     pub fn summary(&self) -> Result<Summary> {
         let class_arrays = ClassArrays::new(&self.classes);
         let tensors = self.all_tensors(&class_arrays);
-        let values = tensors.iter().find(|(name, _)| name == "weights.values");
+        let stored = self.scorer.weight_storage();
         let weighting = &self.preprocessing.weighting;
         let text = self.preprocessing.text();
         let (largest_classes, smallest_classes) = self.extreme_classes();
@@ -91,8 +91,8 @@ impl Model {
             scorer: self.scorer.kind(),
             classes: self.classes.len(),
             features: self.scorer.features(),
-            weights: values.map(|(_, tensor)| tensor.len()),
-            precision: values.map(|(_, tensor)| tensor.element().to_lowercase()),
+            weights: stored.map(|(count, _)| count),
+            precision: stored.map(|(_, element)| element),
             input: if text.is_some() { "text" } else { "vectors" },
             text: text.map(|text| text.params.clone()),
             weighting: weighting.scheme,

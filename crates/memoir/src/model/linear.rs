@@ -17,17 +17,18 @@ pub const LINEAR: ScorerKind = ScorerKind {
 };
 
 /// How many classes 16-bit class numbers can tell apart.
-const SHORT_IDS: usize = 1 << 16;
+pub(super) const SHORT_IDS: usize = 1 << 16;
 
 /// Class numbers of the postings, as short as the number of classes allows.
 #[derive(Debug)]
-enum Ids {
+pub(super) enum Ids {
     U16(Storage<u16>),
     U32(Storage<u32>),
 }
 
+/// The weights of the postings.
 #[derive(Debug)]
-enum Weights {
+pub(super) enum Weights {
     F32(Storage<f32>),
     F16(Storage<f16>),
 }
@@ -61,6 +62,17 @@ macro_rules! with_rows {
 }
 
 impl Linear {
+    /// From arrays that fit each other.
+    pub(super) fn new(classes: usize, offsets: Storage<u64>, ids: Ids, weights: Weights) -> Self {
+        Self {
+            classes,
+            offsets,
+            ids,
+            weights,
+            bias: None,
+        }
+    }
+
     fn load(source: &dyn TensorSource) -> Result<Self> {
         let (classes, features) = source.shape();
         let offsets = source.u64("weights.offsets")?;
@@ -248,6 +260,13 @@ impl Scorer for Linear {
         Ok(Box::new(Linear::with_precision(*self, precision)))
     }
 
+    fn weight_storage(&self) -> Option<(usize, &'static str)> {
+        Some(match &self.weights {
+            Weights::F32(weights) => (weights.len(), "f32"),
+            Weights::F16(weights) => (weights.len(), "f16"),
+        })
+    }
+
     fn bias(&self, class: u32) -> f32 {
         let bias = self.bias.as_ref().and_then(|bias| bias.get(class as usize));
         bias.map_or(0.0, |bias| bias + 0.0)
@@ -268,89 +287,12 @@ impl Scorer for Linear {
     }
 }
 
-/// Puts a [`Linear`] together, one feature after the other.
-#[derive(Debug)]
-pub struct LinearBuilder {
-    classes: usize,
-    offsets: Vec<u64>,
-    short_ids: Vec<u16>,
-    long_ids: Vec<u32>,
-    weights: Vec<f32>,
-}
-
-impl LinearBuilder {
-    /// No features yet, for so many classes.
-    pub fn new(classes: usize) -> Self {
-        Self {
-            classes,
-            offsets: vec![0],
-            short_ids: Vec::new(),
-            long_ids: Vec::new(),
-            weights: Vec::new(),
-        }
-    }
-
-    /// Makes room for so many more weights.
-    pub fn reserve(&mut self, weights: usize) {
-        if self.classes <= SHORT_IDS {
-            self.short_ids.reserve_exact(weights);
-        } else {
-            self.long_ids.reserve_exact(weights);
-        }
-        self.weights.reserve_exact(weights);
-    }
-
-    /// Appends the next feature: its classes, in increasing order, with their weights. Weights of 0 are left out.
-    ///
-    /// # Panics
-    /// If classes do not increase or are too many: a mistake in the program, not in data.
-    pub fn push_feature(&mut self, postings: impl IntoIterator<Item = (u32, f32)>) {
-        let mut lowest = 0;
-        for (class, weight) in postings {
-            assert!(
-                u64::from(class) >= lowest && (class as usize) < self.classes,
-                "classes of a feature must increase"
-            );
-            lowest = u64::from(class) + 1;
-            if weight == 0.0 {
-                continue;
-            }
-            if self.classes <= SHORT_IDS {
-                self.short_ids.push(class as u16);
-            } else {
-                self.long_ids.push(class);
-            }
-            self.weights.push(weight);
-        }
-        self.offsets.push(self.weights.len() as u64);
-    }
-
-    /// The scorer.
-    pub fn finish(mut self, precision: Precision) -> Linear {
-        self.short_ids.shrink_to_fit();
-        self.long_ids.shrink_to_fit();
-        self.weights.shrink_to_fit();
-        let ids = if self.classes <= SHORT_IDS {
-            Ids::U16(self.short_ids.into())
-        } else {
-            Ids::U32(self.long_ids.into())
-        };
-        let linear = Linear {
-            classes: self.classes,
-            offsets: self.offsets.into(),
-            ids,
-            weights: Weights::F32(self.weights.into()),
-            bias: None,
-        };
-        linear.with_precision(precision)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::LinearBuilder;
 
     fn row(entries: &[(u32, f32)]) -> (Vec<u32>, Vec<f32>) {
         entries.iter().copied().unzip()
@@ -441,12 +383,7 @@ mod tests {
         linear.visit_feature(2, |class, weight| seen.push((class, weight)));
         assert_eq!(seen, [(0, 0.5), (7, 0.75)]);
         linear.visit_feature(99, |_, _| panic!("there is no such feature"));
+        assert_eq!(linear.weight_storage(), Some((3, "f16")));
         assert_eq!((linear.stored_weights(), linear.features()), (3, 3));
-    }
-
-    #[test]
-    #[should_panic(expected = "must increase")]
-    fn disorder_is_a_mistake_of_the_program() {
-        LinearBuilder::new(9).push_feature([(3, 1.0), (3, 1.0)]);
     }
 }

@@ -1,6 +1,7 @@
 //! What training leaves behind: a scorer, the classes, and how raw rows become the scorer's rows.
 //! Prediction is exact: nothing here knows oracles or trainers.
 
+mod builder;
 mod container;
 mod explain;
 mod file;
@@ -21,10 +22,11 @@ use crate::params::Value;
 use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
 
+pub use builder::LinearBuilder;
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
 pub use fixed::{FIXED, FixedScorer};
 pub use inspect::{ClassSize, Summary, TensorSummary};
-pub use linear::{LINEAR, Linear, LinearBuilder};
+pub use linear::{LINEAR, Linear};
 pub use output::write_beside;
 pub use predict::{Predictions, Predictor};
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
@@ -105,6 +107,11 @@ pub trait Scorer: Send + Sync {
 
     /// The same scorer with its weights stored in another precision.
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>>;
+
+    /// Number of stored weights and the type they are stored in (`f32`), where the scorer has such.
+    fn weight_storage(&self) -> Option<(usize, &'static str)> {
+        None
+    }
 
     /// What the score of `class` is before any feature is looked at.
     fn bias(&self, _class: u32) -> f32 {

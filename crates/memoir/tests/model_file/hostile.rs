@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use memoir::model::Scratch;
+use memoir::sparse::fixed::{Narrow, Wide};
 use proptest::prelude::*;
 
 use super::*;
@@ -184,8 +185,11 @@ fn use_everything(model: &Model) {
     for row in rows().iter() {
         for k in [0, 1, 3, 100] {
             model.scorer.top_k(row, k, &mut Scratch::default(), &mut best);
-            assert_eq!(best.len(), k.min(3));
-            assert!(best.iter().all(|scored| scored.class < 3));
+            assert_eq!(best.len(), k.min(model.classes.len()));
+            assert!(
+                best.iter()
+                    .all(|scored| (scored.class as usize) < model.classes.len())
+            );
         }
         let _ = model.explain(row);
     }
@@ -202,6 +206,19 @@ fn class_numbers_out_of_range_do_no_harm() {
         let bytes = bench.save(&model(vectors(), precision));
         let hostile = with_array(&bytes, "weights.classes", |ids| ids.fill(0xff));
         use_everything(&bench.load(&hostile).unwrap());
+    }
+    for original in [fixed_model::<Narrow>(), fixed_model::<Wide>()] {
+        let bytes = bench.save(&original);
+        let hostile = with_array(&bytes, "weights.postings", |postings| postings.fill(0xff));
+        let loaded = bench.load(&hostile).unwrap();
+        use_everything(&loaded);
+        loaded.scorer.with_precision(Precision::F16).unwrap();
+        let from = entry(&bytes, "weights.postings");
+        let complaint = bench.complaint(&replaced(&bytes, &from, &from.replace("\"U", "\"I")));
+        assert!(
+            complaint.starts_with("its array `weights.postings` holds I"),
+            "{complaint}"
+        );
     }
 }
 

@@ -8,9 +8,10 @@ mod specification;
 use std::fs;
 use std::path::Path;
 
-use memoir::model::{LinearBuilder, Origin, Precision};
+use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Scorer};
 use memoir::params::Value;
 use memoir::sparse::Rows;
+use memoir::sparse::fixed::Posting;
 use memoir::text::{
     Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
 };
@@ -61,6 +62,23 @@ fn model(input: Input, precision: Precision) -> Model {
             class_counts: vec![1, 0, 3],
         },
     }
+}
+
+/// The same with fixed-point weights, which have no bias.
+fn fixed_model<P: Posting>() -> Model
+where
+    FixedScorer<P>: Scorer,
+{
+    let postings = [(0, 512), (2, -1280), (1, 1024), (0, 100), (1, 200), (2, 300)];
+    let postings = postings.map(|(class, weight)| P::new(class, weight));
+    let classes = if P::CLASSES > 1 << 16 { 70_000 } else { 3 };
+    let mut model = model(text(), Precision::F32);
+    for class in 3..classes {
+        model.classes.intern(&class.to_string());
+    }
+    model.origin.class_counts.resize(classes, 0);
+    model.scorer = Box::new(FixedScorer::new(classes, vec![0, 2, 3, 3, 6], postings.to_vec()));
+    model
 }
 
 fn vectors() -> Input {

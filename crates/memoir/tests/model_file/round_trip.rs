@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use memoir::model::Scratch;
+use memoir::sparse::fixed::{Narrow, Wide};
 use memoir::sparse::{RowView, Scored};
 use memoir::{Cancel, ClassNames, Dataset, Session};
 
@@ -64,7 +65,29 @@ fn precision_can_be_chosen_before_saving() {
     };
     let bench = Bench::new();
     assert_eq!(bench.save(&half), bench.save(&expected));
-    assert_eq!(half.summary().unwrap().precision.as_deref(), Some("f16"));
+    assert_eq!(half.summary().unwrap().precision, Some("f16"));
+}
+
+#[test]
+fn fixed_point_weights_come_back() {
+    let bench = Bench::new();
+    for original in [fixed_model::<Narrow>(), fixed_model::<Wide>()] {
+        let bytes = bench.save(&original);
+        let loaded = bench.load(&bytes).unwrap();
+        assert_eq!(answers(&loaded), answers(&original));
+        assert_eq!(bench.save(&loaded), bytes);
+        let summary = loaded.summary().unwrap();
+        assert_eq!((summary.weights, summary.precision), (Some(6), Some("i16")));
+        let mut predictor = loaded.predictor();
+        predictor.text("smoke on the wåter", 1).unwrap();
+        let explanation = loaded.explain(predictor.row()).unwrap();
+        let sum: f32 = explanation
+            .features
+            .iter()
+            .map(|feature| feature.for_answer)
+            .sum();
+        assert!((sum - explanation.answer.score).abs() < 1e-5);
+    }
 }
 
 #[test]
@@ -268,10 +291,7 @@ fn a_summary_says_what_is_in_the_model() {
         (summary.classes, summary.features, summary.weights),
         (3, 4, Some(6))
     );
-    assert_eq!(
-        (summary.input, summary.precision.as_deref()),
-        ("text", Some("f16"))
-    );
+    assert_eq!((summary.input, summary.precision), ("text", Some("f16")));
     assert_eq!(summary.largest_classes[0].name, "c \"quoted\"\n");
     assert_eq!(summary.smallest_classes[0].rows, 0);
     let json = serde_json::to_value(&summary).unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use memoir::model::Scratch;
+use memoir::sparse::fixed::{Narrow, Wide};
 
 use super::*;
 
@@ -132,18 +133,71 @@ impl Reader {
         counts
     }
 
-    /// Scores of all classes for a row of counts.
-    fn scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
-        assert_eq!(self.json("preprocessing")["weighting"], "log-tf-idf");
-        let inverse = self.f32("weighting.feature_weights");
-        let weighted: Vec<(usize, f32)> = counts
+    /// The weighted row of a row of counts.
+    fn weighted(&self, counts: &BTreeMap<usize, f32>) -> Vec<(usize, f32)> {
+        let preprocessing = self.json("preprocessing");
+        assert_eq!(preprocessing["weighting"], "log-tf-idf");
+        let weights = self.f32("weighting.feature_weights");
+        let mut row: Vec<(usize, f32)> = counts
             .iter()
-            .map(|(&feature, count)| (feature, (1.0 + count.ln()) * inverse[feature]))
+            .map(|(&feature, count)| (feature, (1.0 + count.ln()) * weights[feature]))
             .collect();
-        let squares = weighted
-            .iter()
-            .map(|(_, value)| f64::from(*value) * f64::from(*value));
+        let squares = row.iter().map(|(_, value)| f64::from(*value) * f64::from(*value));
         let norm = squares.sum::<f64>().sqrt();
+        let power = preprocessing["length_power"].as_f64().unwrap();
+        let mean = preprocessing["mean_length"].as_f64().unwrap();
+        let divisor = norm.powf(power) * mean.powf(1.0 - power);
+        for (_, value) in &mut row {
+            *value = (f64::from(*value) / divisor) as f32;
+        }
+        row
+    }
+
+    /// Scores of all classes for a row of counts, by fixed-point weights.
+    fn fixed_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
+        let row = self.weighted(counts);
+        let sum: f64 = row.iter().map(|(_, value)| f64::from(value.abs())).sum();
+        let largest = row
+            .iter()
+            .fold(0f32, |largest, (_, value)| largest.max(value.abs()));
+        let room = 65_500.0 - row.len() as f64 / 2.0;
+        let scale = (32_767.0 / f64::from(largest)).min(room / sum) as f32;
+        let offsets = self.u64("weights.offsets");
+        let narrow = self.arrays["weights.postings"].0 == "U32";
+        let postings: Vec<(usize, i32)> = if narrow {
+            let words = self.u32("weights.postings").into_iter();
+            words
+                .map(|word| ((word >> 16) as usize, i32::from(word as i16)))
+                .collect()
+        } else {
+            let halves = self.bytes("weights.postings", "U16").chunks(2);
+            let halves: Vec<u16> = halves
+                .map(|half| u16::from_le_bytes(half.try_into().unwrap()))
+                .collect();
+            let postings = halves.chunks(3);
+            postings
+                .map(|p| {
+                    (
+                        usize::from(p[1]) | usize::from(p[2]) << 16,
+                        i32::from(p[0] as i16),
+                    )
+                })
+                .collect()
+        };
+        let mut sums = vec![0i32; self.texts["classes"].parse().unwrap()];
+        for (feature, value) in row {
+            let value = (value * scale).round() as i32;
+            for (class, weight) in &postings[offsets[feature] as usize..offsets[feature + 1] as usize] {
+                sums[*class] += value * weight;
+            }
+        }
+        let unit = 1.0 / (scale * 1024.0);
+        sums.into_iter().map(|sum| sum as f32 * unit).collect()
+    }
+
+    /// Scores of all classes for a row of counts, by linear weights.
+    fn linear_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
+        let row = self.weighted(counts);
         let offsets = self.u64("weights.offsets");
         let ids: Vec<usize> = self
             .bytes("weights.classes", "U16")
@@ -159,8 +213,7 @@ impl Reader {
                 .collect(),
         };
         let mut scores = self.f32("weights.bias");
-        for (feature, value) in weighted {
-            let value = (f64::from(value) / norm) as f32;
+        for (feature, value) in row {
             for posting in offsets[feature] as usize..offsets[feature + 1] as usize {
                 scores[ids[posting]] += value * values[posting];
             }
@@ -198,8 +251,22 @@ fn a_reader_made_from_the_document_gets_the_same_answers() {
         let input = "smoke on the wåter smoke unheard";
         let mut predictor = original.predictor();
         let best = predictor.text(input, 3).unwrap().to_vec();
-        let scores = reader.scores(&reader.counts(input));
+        let scores = reader.linear_scores(&reader.counts(input));
         for scored in best {
+            assert_eq!(scores[scored.class as usize], scored.score);
+        }
+    }
+}
+
+#[test]
+fn a_reader_made_from_the_document_understands_fixed_point_weights() {
+    let bench = Bench::new();
+    for original in [fixed_model::<Narrow>(), fixed_model::<Wide>()] {
+        let reader = Reader::new(&bench.save(&original));
+        assert_eq!(reader.texts["scorer"], "fixed");
+        let input = "smoke on wåter smoke unheard";
+        let scores = reader.fixed_scores(&reader.counts(input));
+        for scored in original.predictor().text(input, 5).unwrap() {
             assert_eq!(scores[scored.class as usize], scored.score);
         }
     }
@@ -224,6 +291,6 @@ fn a_vector_model_says_how_features_are_numbered() {
     original
         .scorer
         .top_k(weighted.row(0), 1, &mut Scratch::default(), &mut best);
-    let scores = reader.scores(&BTreeMap::from([(0, 1.0), (3, 2.0)]));
+    let scores = reader.linear_scores(&BTreeMap::from([(0, 1.0), (3, 2.0)]));
     assert_eq!(scores[best[0].class as usize], best[0].score);
 }

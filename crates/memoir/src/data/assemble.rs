@@ -29,7 +29,7 @@ impl Assembly {
     }
 
     /// Appends the rows of the next block. Classes that are new are numbered in the order of first appearance.
-    pub(super) fn add(&mut self, parsed: Parsed, position: Position) {
+    pub(super) fn add(&mut self, parsed: &Parsed, position: Position) {
         let before = self.data.labels.len();
         self.data.rows.append(&parsed.rows);
         self.width = self.width.max(parsed.width);
@@ -44,7 +44,7 @@ impl Assembly {
                 .labels
                 .push(labels.iter().map(|&label| numbers[label as usize]));
         }
-        match (&mut self.data.weights, parsed.weights) {
+        match (&mut self.data.weights, &parsed.weights) {
             (Some(weights), Some(more)) => weights.extend(more),
             (Some(weights), None) => weights.resize(self.data.labels.len(), 1.0),
             (empty @ None, Some(more)) => {

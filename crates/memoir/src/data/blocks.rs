@@ -53,11 +53,13 @@ impl BlockReader {
     }
 
     /// The next block, or `None` at the end. Where data comes in slowly, a block is what has come so far.
-    pub(super) fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
+    /// Its memory is that of `block`, whose content does not matter.
+    pub(super) fn next_block(&mut self, mut block: Vec<u8>) -> Result<Option<Vec<u8>>> {
         if self.finished {
             return Ok(None);
         }
-        let mut block = std::mem::take(&mut self.rest);
+        block.clear();
+        block.append(&mut self.rest);
         let mut whole = 0;
         loop {
             let start = block.len();
@@ -102,7 +104,8 @@ impl BlockReader {
 
     /// Removes a byte-order mark in front. `false` if more bytes are needed to tell.
     fn skip_mark(&mut self, head: &mut Vec<u8>, at_end: bool) -> Result<bool> {
-        if !at_end && head.len() < UTF8_MARK.len() && UTF8_MARK.starts_with(head) {
+        let may_become = |mark: &[u8]| mark.len() > head.len() && mark.starts_with(head);
+        if !at_end && (may_become(UTF8_MARK) || UTF16_MARKS.into_iter().any(may_become)) {
             return Ok(false);
         }
         if UTF16_MARKS.iter().any(|mark| head.starts_with(mark)) {

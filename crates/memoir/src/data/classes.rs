@@ -11,16 +11,50 @@ pub struct ClassNames {
     text: String,
     /// End of each name in `text`.
     ends: Vec<usize>,
-    /// Open-addressed hash table with a power of two of slots, at most half of them taken.
+    /// Open-addressed hash table with a power of two of slots, at most two thirds of them taken.
     slots: Vec<Slot>,
 }
 
-/// A place in the hash table: free if `occupied` is 0, else one more than the number of the class there.
+/// A place in the hash table. What is compared before names are is here; short names are wholly in it, so that looking
+/// them up touches one place of memory only.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
+    /// For a name of at most 8 bytes, these bytes in an arrangement that its length makes unambiguous; for a longer
+    /// one its hash.
+    head: u64,
+    length: u32,
+    /// 0 if the slot is free, else one more than the number of the class.
     occupied: u32,
-    /// High bits of the hash, which spare most comparisons of names.
-    tag: u32,
+}
+
+impl Slot {
+    /// A slot for `name`, with no number yet.
+    fn of(name: &str) -> Self {
+        let bytes = name.as_bytes();
+        let four = |part: Option<&[u8; 4]>| part.map_or(0, |part| u64::from(u32::from_le_bytes(*part)));
+        let head = match *bytes {
+            [] => 0,
+            // The first, middle and last of up to three bytes are all of them; so are the first and last four of
+            // up to eight. Few branches matter more here than an elegant layout.
+            [first, ..] if bytes.len() < 4 => {
+                let (middle, last) = (bytes[bytes.len() / 2], bytes[bytes.len() - 1]);
+                u64::from(u32::from_le_bytes([first, middle, last, 0]))
+            }
+            _ if bytes.len() <= 8 => (four(bytes.first_chunk()) << 32) | four(bytes.last_chunk()),
+            _ => xxh3_64(bytes),
+        };
+        Self {
+            head,
+            length: bytes.len() as u32,
+            occupied: 0,
+        }
+    }
+
+    /// Where among `slots` slots the search begins.
+    fn place(self, slots: usize) -> usize {
+        let mixed = u128::from(self.head ^ u64::from(self.length)) * 0x9e37_79b9_7f4a_7c15;
+        ((mixed >> 64) as u64 ^ mixed as u64) as usize & (slots - 1)
+    }
 }
 
 impl PartialEq for ClassNames {
@@ -35,13 +69,20 @@ impl ClassNames {
         Self::default()
     }
 
+    /// Forgets all names and keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.slots.fill(Slot::default());
+    }
+
     /// The number of the class called `name`, which is new or known.
     pub fn intern(&mut self, name: &str) -> u32 {
-        if (self.ends.len() + 1) * 2 > self.slots.len() {
+        if (self.ends.len() + 1) * 3 > self.slots.len() * 2 {
             self.grow();
         }
-        let hash = xxh3_64(name.as_bytes());
-        let place = self.probe(hash, name);
+        let sought = Slot::of(name);
+        let place = self.probe(sought, name);
         let slot = self.slots[place];
         if slot.occupied != 0 {
             return slot.occupied - 1;
@@ -49,7 +90,7 @@ impl ClassNames {
         let number = self.ends.len() as u32;
         self.slots[place] = Slot {
             occupied: number + 1,
-            tag: (hash >> 32) as u32,
+            ..sought
         };
         self.text.push_str(name);
         self.ends.push(self.text.len());
@@ -61,37 +102,32 @@ impl ClassNames {
         if self.slots.is_empty() {
             return None;
         }
-        let slot = self.slots[self.probe(xxh3_64(name.as_bytes()), name)];
+        let slot = self.slots[self.probe(Slot::of(name), name)];
         slot.occupied.checked_sub(1)
     }
 
-    /// The slot that holds `name`, or the free one where it belongs. There is always a free slot.
-    fn probe(&self, hash: u64, name: &str) -> usize {
-        let mask = self.slots.len() - 1;
-        let tag = (hash >> 32) as u32;
-        let mut place = hash as usize & mask;
+    /// The place of the slot that holds `name`, or of the free one where it belongs. There is always a free one.
+    fn probe(&self, sought: Slot, name: &str) -> usize {
+        let mut place = sought.place(self.slots.len());
         loop {
             let slot = self.slots[place];
-            if slot.occupied == 0 || (slot.tag == tag && self.name(slot.occupied - 1) == name) {
+            let alike = slot.head == sought.head && slot.length == sought.length;
+            if slot.occupied == 0 || (alike && (name.len() <= 8 || self.name(slot.occupied - 1) == name)) {
                 return place;
             }
-            place = (place + 1) & mask;
+            place = (place + 1) & (self.slots.len() - 1);
         }
     }
 
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(16);
-        self.slots = vec![Slot::default(); size];
-        for number in 0..self.ends.len() as u32 {
-            let hash = xxh3_64(self.name(number).as_bytes());
-            let mut place = hash as usize & (size - 1);
+        let before = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+        for slot in before.into_iter().filter(|slot| slot.occupied != 0) {
+            let mut place = slot.place(size);
             while self.slots[place].occupied != 0 {
                 place = (place + 1) & (size - 1);
             }
-            self.slots[place] = Slot {
-                occupied: number + 1,
-                tag: (hash >> 32) as u32,
-            };
+            self.slots[place] = slot;
         }
     }
 
@@ -142,7 +178,16 @@ mod tests {
 
     #[test]
     fn numbers_survive_growth() {
-        let names: Vec<String> = (0..5000).map(|number| format!("class {number}")).collect();
+        // Short names and long ones; with bytes of zero, which must not be taken for filling.
+        let names: Vec<String> = (0..5000)
+            .flat_map(|number| {
+                [
+                    format!("{number}"),
+                    format!("{number}\0"),
+                    format!("class {number}"),
+                ]
+            })
+            .collect();
         let classes: ClassNames = names.iter().chain(&names).collect();
         assert_eq!(classes.len(), names.len());
         for (number, name) in names.iter().enumerate() {

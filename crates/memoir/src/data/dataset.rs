@@ -92,6 +92,12 @@ impl LabelSets {
         }
     }
 
+    /// Forgets all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.ends.truncate(1);
+        self.labels.clear();
+    }
+
     /// Gives spare capacity back.
     pub fn shrink_to_fit(&mut self) {
         self.ends.shrink_to_fit();

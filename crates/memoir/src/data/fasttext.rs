@@ -7,9 +7,9 @@ use super::parsed::{Parsed, Problem};
 const MARK: &str = "__label__";
 
 /// Parses whole lines.
-pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool) -> Parsed {
+pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
     let mut labels = Vec::new();
-    for_each_line(bytes, skip_bad_rows, |line, number, parsed| {
+    for_each_line(bytes, skip_bad_rows, parsed, |line, number, parsed| {
         let mut rest = line.trim_start();
         if rest.is_empty() {
             return Ok(());
@@ -31,5 +31,5 @@ pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool) -> Parsed {
         let classes: Vec<u32> = labels.iter().map(|label| parsed.names.intern(label)).collect();
         parsed.push_row(number, classes.into_iter(), None);
         Ok(())
-    })
+    });
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use super::blocks::{BlockReader, RecordEnds};
@@ -23,6 +23,8 @@ pub(super) struct RawBlock {
 /// The blocks of a source in their order.
 pub(super) struct Feed {
     blocks: Receiver<Result<RawBlock>>,
+    /// Takes blocks back for their memory.
+    used: Sender<Vec<u8>>,
     /// Size of the source in bytes as stored, or 0 if unknown.
     size: Arc<AtomicU64>,
 }
@@ -31,19 +33,20 @@ impl Feed {
     /// Begins to read `source`, at most `ahead` blocks in advance. Problems come up with [`Feed::next_block`].
     pub(super) fn start(source: Source, ends: RecordEnds, block_size: usize, ahead: usize) -> Result<Self> {
         let (sender, blocks) = sync_channel(ahead);
+        let (used, reusable) = channel();
         let size = Arc::new(AtomicU64::new(0));
         let shared_size = Arc::clone(&size);
         let name = source.name().to_owned();
         std::thread::Builder::new()
             .name("memoir-read".to_owned())
             .spawn(move || {
-                if let Err(problem) = read_all(source, ends, block_size, &shared_size, &sender) {
+                if let Err(problem) = read_all(source, ends, block_size, &shared_size, &sender, &reusable) {
                     // If nobody listens any more, nobody misses the message.
                     drop(sender.send(Err(problem)));
                 }
             })
             .map_err(|reason| Error::input(name, format!("cannot start a thread to read it: {reason}")))?;
-        Ok(Self { blocks, size })
+        Ok(Self { blocks, used, size })
     }
 
     /// Waits for the next block; `None` at the end.
@@ -63,6 +66,12 @@ impl Feed {
         self.blocks.try_recv().ok().transpose()
     }
 
+    /// Gives a block back when it has been parsed, so that the next one needs no new memory.
+    pub(super) fn give_back(&self, block: RawBlock) {
+        // When everything has been read, nobody needs it.
+        drop(self.used.send(block.bytes));
+    }
+
     /// Size of the source in bytes as stored, or 0 if unknown (before the first block, too).
     pub(super) fn size(&self) -> u64 {
         self.size.load(Ordering::Relaxed)
@@ -75,12 +84,13 @@ fn read_all(
     block_size: usize,
     size: &AtomicU64,
     sender: &SyncSender<Result<RawBlock>>,
+    reusable: &Receiver<Vec<u8>>,
 ) -> Result<()> {
     let source = source.open()?;
     size.store(source.size, Ordering::Relaxed);
     let counter = Arc::clone(&source.position);
     let mut reader = BlockReader::new(source, ends, block_size);
-    while let Some(bytes) = reader.next_block()? {
+    while let Some(bytes) = reader.next_block(reusable.try_recv().unwrap_or_default())? {
         let position = counter.load(Ordering::Relaxed);
         if sender.send(Ok(RawBlock { bytes, position })).is_err() {
             break;

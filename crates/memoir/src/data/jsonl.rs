@@ -7,10 +7,9 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::libsvm::read_weight;
 use super::lines::for_each_line;
 use super::options::ReadOptions;
-use super::parsed::{Parsed, Problem, shown, split_labels};
+use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
 
 /// Parses blocks of whole lines.
 #[derive(Debug, Clone)]
@@ -54,9 +53,9 @@ impl JsonParser {
     }
 
     /// Parses whole lines.
-    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
+    pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
         let mut classes = Vec::new();
-        for_each_line(bytes, self.skip_bad_rows, |line, number, parsed| {
+        for_each_line(bytes, self.skip_bad_rows, parsed, |line, number, parsed| {
             if line.trim_ascii().is_empty() {
                 return Ok(());
             }
@@ -94,7 +93,7 @@ impl JsonParser {
             parsed.texts.push(&text);
             parsed.push_row(number, classes.iter().copied(), weight);
             Ok(())
-        })
+        });
     }
 
     fn read_fields<'l>(&self, line: &'l str) -> Result<Fields<'l>, Problem> {

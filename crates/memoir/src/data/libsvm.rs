@@ -5,59 +5,11 @@
 //! - Indices may come in any order; values of a repeated index are added up; zeros are not kept.
 //! - Lines without anything are passed over (in xmc, a line of blanks is a row without labels and features).
 
-use super::Parsed;
+use super::header::Header;
 use super::number::{BadValue, leading_digits, plain_decimal, whole_value};
 use super::options::{MAX_FEATURES, ReadOptions};
-use super::parsed::{Problem, shown};
-
-/// What the first line of an xmc file says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) rows: u64,
-    pub(super) features: u64,
-    pub(super) classes: u64,
-}
-
-impl Header {
-    /// Reads the first line.
-    pub(super) fn parse(line: &[u8]) -> Result<Self, Problem> {
-        let wrong = || {
-            let found = shown(line.trim_ascii());
-            Problem::new(
-                0,
-                format!("expected a header of three whole numbers (rows, features, classes), found {found}"),
-            )
-        };
-        let mut words = line
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty());
-        let mut number = || {
-            let word = words.next().ok_or_else(wrong)?;
-            let (number, length) = leading_digits(word);
-            if length < word.len() {
-                Err(wrong())
-            } else {
-                Ok(number)
-            }
-        };
-        let header = Self {
-            rows: number()?,
-            features: number()?,
-            classes: number()?,
-        };
-        if words.next().is_some() {
-            return Err(wrong());
-        }
-        if header.features > MAX_FEATURES as u64 {
-            let found = header.features;
-            return Err(Problem::new(
-                0,
-                format!("the header says {found} features; at most {MAX_FEATURES} are supported"),
-            ));
-        }
-        Ok(header)
-    }
-}
+use super::parsed::{Problem, read_weight, shown};
+use super::{ClassNames, Parsed};
 
 /// Parses blocks of rows.
 #[derive(Debug, Clone)]
@@ -73,8 +25,8 @@ pub(super) struct VectorParser {
 /// The row being read; kept from row to row for its memory.
 #[derive(Default)]
 struct Draft {
-    /// The label field.
-    label: Option<(usize, usize)>,
+    /// Length of the label field, with which the line begins; 0 if there is none.
+    label_length: usize,
     indices: Vec<u32>,
     values: Vec<f32>,
     increasing: bool,
@@ -84,8 +36,11 @@ struct Draft {
     /// Whether the line holds a row.
     present: bool,
     entries: Vec<(u32, f32)>,
+    label_ends: Vec<(usize, usize)>,
     classes: Vec<u32>,
 }
+
+const NO_LABEL: &str = "expected a label, found nothing between separators";
 
 fn ends_value(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'#')
@@ -127,15 +82,14 @@ impl VectorParser {
     }
 
     /// Parses whole lines, up to the first bad row unless those are skipped.
-    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
-        let mut parsed = Parsed::default();
+    pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
         let mut draft = Draft::default();
         let mut rest = bytes;
         while !rest.is_empty() {
             let line = parsed.tally.lines;
             parsed.tally.lines += 1;
             match self.read_row(rest, &mut draft).and_then(|length| {
-                self.keep_row(&rest[..length], line, &mut draft, &mut parsed)?;
+                self.keep_row(&rest[..length], line, &mut draft, parsed)?;
                 Ok(length)
             }) {
                 Ok(length) => rest = &rest[length..],
@@ -149,12 +103,11 @@ impl VectorParser {
                 }
             }
         }
-        parsed
     }
 
     /// Reads the line at the start of `bytes` into `draft`; returns its length with the line end.
     fn read_row(&self, bytes: &[u8], draft: &mut Draft) -> Result<usize, Problem> {
-        draft.label = None;
+        draft.label_length = 0;
         draft.indices.clear();
         draft.values.clear();
         draft.increasing = true;
@@ -184,9 +137,14 @@ impl VectorParser {
                 return Err(self.explain_index(index, place));
             }
             let value_place = place + digits + 1;
-            let (value, length) = match plain_decimal(&bytes[value_place..], ends_value) {
-                Some(plain) => plain,
-                None => Self::read_odd_value(&bytes[value_place..], index, value_place)?,
+            let digit = at(value_place).wrapping_sub(b'0');
+            let (value, length) = if digit <= 9 && ends_value(at(value_place + 1)) {
+                // Most values are small counts.
+                (f32::from(digit), 1)
+            } else if let Some(plain) = plain_decimal(&bytes[value_place..], ends_value) {
+                plain
+            } else {
+                Self::read_odd_value(&bytes[value_place..], index, value_place)?
             };
             place = value_place + length;
             let width = feature as usize + 1;
@@ -216,7 +174,15 @@ impl VectorParser {
         if field.starts_with(b"qid:") {
             return Err(Self::explain_token(field, 0));
         }
-        draft.label = Some((0, field.len()));
+        if self
+            .separator
+            .as_ref()
+            .is_some_and(|separator| field.ends_with(separator.as_bytes()))
+        {
+            // Told here because what follows, most likely another label, would be taken for a feature.
+            return Err(Problem::new(field.len(), NO_LABEL));
+        }
+        draft.label_length = field.len();
         draft.present = true;
         Ok(field.len())
     }
@@ -309,8 +275,8 @@ impl VectorParser {
             }
         }
         draft.classes.clear();
-        if let Some((start, end)) = draft.label {
-            self.read_labels(&line[start..end], &mut draft.classes, parsed)?;
+        if draft.label_length > 0 {
+            self.read_labels(&line[..draft.label_length], draft, &mut parsed.names)?;
         }
         parsed.rows.push(crate::sparse::RowView {
             indices: &draft.indices,
@@ -321,37 +287,42 @@ impl VectorParser {
         Ok(())
     }
 
-    fn read_labels(&self, field: &[u8], classes: &mut Vec<u32>, parsed: &mut Parsed) -> Result<(), Problem> {
+    fn read_labels(&self, field: &[u8], draft: &mut Draft, names: &mut ClassNames) -> Result<(), Problem> {
         let text = std::str::from_utf8(field).map_err(|reason| {
+            let place = reason.valid_up_to();
             Problem::new(
-                reason.valid_up_to(),
-                "expected UTF-8 text, found other bytes in the label",
+                place,
+                format!("expected UTF-8 text, found the byte 0x{:02x}", field[place]),
             )
         })?;
-        let Some(separator) = &self.separator else {
-            self.check_label(text, 0)?;
-            classes.push(parsed.names.intern(text));
-            return Ok(());
-        };
         // All are checked before the first gets a number: a bad row leaves no class behind.
-        let mut column = 0;
-        for label in text.split(separator.as_str()) {
-            self.check_label(label, column)?;
-            column += label.len() + separator.len();
+        draft.label_ends.clear();
+        let mut start = 0;
+        while let Some(length) = self.label_length(&text[start..]) {
+            self.check_label(&text[start..start + length], start)?;
+            draft.label_ends.push((start, start + length));
+            start += length + self.separator.as_ref().map_or(0, String::len);
         }
-        classes.extend(
-            text.split(separator.as_str())
-                .map(|label| parsed.names.intern(label)),
-        );
+        self.check_label(&text[start..], start)?;
+        draft.label_ends.push((start, text.len()));
+        let labels = draft.label_ends.iter().map(|&(start, end)| &text[start..end]);
+        draft.classes.extend(labels.map(|label| names.intern(label)));
         Ok(())
+    }
+
+    /// Length of the first label in `text`, unless it is the last.
+    fn label_length(&self, text: &str) -> Option<usize> {
+        let separator = self.separator.as_deref()?;
+        if let [byte] = *separator.as_bytes() {
+            // Label fields are so short that a plain loop beats every search made for long texts.
+            return text.bytes().position(|other| other == byte);
+        }
+        text.find(separator)
     }
 
     fn check_label(&self, label: &str, column: usize) -> Result<(), Problem> {
         if label.is_empty() {
-            return Err(Problem::new(
-                column,
-                "expected a label, found nothing between separators",
-            ));
+            return Err(Problem::new(column, NO_LABEL));
         }
         let Some(header) = self.header else { return Ok(()) };
         let (number, digits) = leading_digits(label.as_bytes());
@@ -368,22 +339,11 @@ impl VectorParser {
 }
 
 /// What should have been there instead of a bad value.
-pub(super) fn expected_value(reason: BadValue) -> &'static str {
+fn expected_value(reason: BadValue) -> &'static str {
     match reason {
         BadValue::NotANumber => "a number",
         BadValue::NotFinite => "a finite number",
         BadValue::TooLarge => "a number that a 32-bit float can hold",
-    }
-}
-
-/// Reads the weight of a row.
-pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
-    match whole_value(text) {
-        Ok(weight) if weight > 0.0 => Ok(weight),
-        _ => Err(format!(
-            "expected a positive number as the weight, found {}",
-            shown(text)
-        )),
     }
 }
 

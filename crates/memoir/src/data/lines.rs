@@ -7,9 +7,9 @@ use super::parsed::{Parsed, Problem};
 pub(super) fn for_each_line<'b>(
     bytes: &'b [u8],
     skip_bad_rows: bool,
+    parsed: &mut Parsed,
     mut read: impl FnMut(&'b str, u64, &mut Parsed) -> Result<(), Problem>,
-) -> Parsed {
-    let mut parsed = Parsed::default();
+) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -17,7 +17,7 @@ pub(super) fn for_each_line<'b>(
         rest = rest.get(length + 1..).unwrap_or_default();
         let number = parsed.tally.lines;
         parsed.tally.lines += 1;
-        let result = valid_text(line).and_then(|line| read(line, number, &mut parsed));
+        let result = valid_text(line).and_then(|line| read(line, number, parsed));
         if let Err(problem) = result {
             parsed.push_bad(number, problem);
             if !skip_bad_rows {
@@ -25,7 +25,6 @@ pub(super) fn for_each_line<'b>(
             }
         }
     }
-    parsed
 }
 
 /// `bytes` as text, or where they stop being text.
@@ -40,10 +39,10 @@ pub(super) fn valid_text(bytes: &[u8]) -> Result<&str, Problem> {
 }
 
 /// Parses lines of raw text. Every line is a row, blank ones too, so that answers stay beside their questions.
-pub(super) fn parse_raw(bytes: &[u8], skip_bad_rows: bool) -> Parsed {
-    for_each_line(bytes, skip_bad_rows, |line, number, parsed| {
+pub(super) fn parse_raw(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
+    for_each_line(bytes, skip_bad_rows, parsed, |line, number, parsed| {
         parsed.texts.push(line);
         parsed.push_row(number, std::iter::empty(), None);
         Ok(())
-    })
+    });
 }

@@ -24,6 +24,7 @@ mod dataset;
 mod fasttext;
 mod feed;
 mod format;
+mod header;
 mod jsonl;
 mod libsvm;
 mod lines;

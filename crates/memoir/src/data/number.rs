@@ -21,17 +21,45 @@ const POWERS_OF_TEN: [f64; MAX_DIGITS + 1] = [
 
 /// Reads the digits at the start of `bytes`: the number, saturated, and how many digits there are.
 pub(super) fn leading_digits(bytes: &[u8]) -> (u64, usize) {
+    if let Some(short) = bytes.first_chunk().and_then(short_digits) {
+        return short;
+    }
     let mut number = 0u64;
     let mut length = 0;
-    for &byte in bytes {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
+    while let Some(digit) = bytes
+        .get(length)
+        .map(|byte| byte.wrapping_sub(b'0'))
+        .filter(|&digit| digit <= 9)
+    {
         number = number.saturating_mul(10).saturating_add(u64::from(digit));
         length += 1;
     }
     (number, length)
+}
+
+/// Reads up to seven digits at once, without a loop whose number of turns the processor would have to guess.
+/// `None` if there are eight digits or more.
+fn short_digits(bytes: &[u8; 8]) -> Option<(u64, usize)> {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    // The first digit is in the lowest byte. Digits become 0 to 9.
+    let values = u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030;
+    // Adding 118 sets the high bit of a byte over 9. What is carried into higher bytes does not matter: only the
+    // first byte that is not a digit is looked for.
+    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
+    if others == 0 {
+        return None;
+    }
+    let length = others.trailing_zeros() / 8;
+    if length == 0 {
+        return Some((0, 0));
+    }
+    // Shifted so that the last digit is in the highest byte, with zeros before the first. Neighbours are then joined
+    // to numbers of two, of four and of eight digits.
+    let ones = values << (64 - 8 * length);
+    let twos = (ones & 0x00ff_00ff_00ff_00ff) * 10 + ((ones >> 8) & 0x00ff_00ff_00ff_00ff);
+    let fours = (twos & 0x0000_ffff_0000_ffff) * 100 + ((twos >> 16) & 0x0000_ffff_0000_ffff);
+    let eight = (fours & 0xffff_ffff) * 10_000 + (fours >> 32);
+    Some((eight, length as usize))
 }
 
 /// Reads a plain decimal (`-12.5`) at the start of `bytes`: the value and its length. `None` if the number is not
@@ -146,6 +174,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn digits_are_read_like_the_standard_parser_does(digits in "[0-9]{0,12}", behind in "(|[^0-9])[ -~]{0,9}") {
+            let bytes = [digits.as_bytes(), behind.as_bytes()].concat();
+            let length = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
+            let number = std::str::from_utf8(&bytes[..length]).unwrap().parse().unwrap_or(0);
+            prop_assert_eq!(leading_digits(&bytes), (number, length));
+        }
+
         #[test]
         fn equals_the_standard_parser(text in "-?[0-9]{0,20}(\\.[0-9]{0,20})?(e-?[0-9]{1,2})?") {
             let expected = text.parse::<f32>().ok().filter(|value| value.is_finite());

@@ -1,5 +1,6 @@
 //! What parsing one block yields, whatever the format.
 
+use super::number::whole_value;
 use super::{ClassNames, LabelSets};
 use crate::sparse::Rows;
 
@@ -93,6 +94,19 @@ pub(super) struct Tally {
 }
 
 impl Parsed {
+    /// Forgets everything and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.width = 0;
+        self.texts.text.clear();
+        self.texts.ends.clear();
+        self.labels.clear();
+        self.names.clear();
+        self.weights = None;
+        self.row_lines.clear();
+        self.tally = Tally::default();
+    }
+
     /// Notes what every row has; its vector or text is pushed by the format.
     pub(super) fn push_row(&mut self, line: u64, labels: impl Iterator<Item = u32>, weight: Option<f32>) {
         self.labels.push(labels);
@@ -129,6 +143,17 @@ pub(super) fn shown(token: &[u8]) -> String {
         ""
     };
     format!("`{short}{more}`")
+}
+
+/// Reads the weight of a row.
+pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
+    match whole_value(text) {
+        Ok(weight) if weight > 0.0 => Ok(weight),
+        _ => Err(format!(
+            "expected a positive number as the weight, found {}",
+            shown(text)
+        )),
+    }
 }
 
 /// The numbers of the labels in a field, which are separated by `separator` or else one label. A blank field has none.

@@ -46,8 +46,8 @@ pub fn read_training(
     let (input, width) = match reader.content() {
         Content::Vectors => {
             reader.run(
-                |parsed| parsed,
-                |parsed, position| {
+                |_| (),
+                |parsed, (), position| {
                     assembly.add(parsed, position);
                     Ok(())
                 },
@@ -60,11 +60,8 @@ pub fn read_training(
             let analyzer = Analyzer::new(&prep.text)?;
             let mut counter = TextCounter::new();
             reader.run(
-                |mut parsed| {
-                    let texts = std::mem::take(&mut parsed.texts);
-                    (CountedBlock::count(&analyzer, texts.iter()), parsed)
-                },
-                |(counted, parsed), position| {
+                |parsed| CountedBlock::count(&analyzer, parsed.texts.iter()),
+                |parsed, counted, position| {
                     assembly.add(parsed, position);
                     counter.merge(counted)
                 },
@@ -119,8 +116,9 @@ pub fn read_with(
     let mut assembly = Assembly::new(classes.clone(), 0);
     reader.run(
         |parsed| prepare(parsed, preprocessing),
-        |parsed, position| {
-            assembly.add(parsed?, position);
+        |parsed, prepared, position| {
+            prepared?;
+            assembly.add(parsed, position);
             Ok(())
         },
     )?;
@@ -154,8 +152,8 @@ pub fn stream_with(
     let mut unlabelled = 0;
     reader.run(
         |parsed| prepare(parsed, preprocessing),
-        |parsed, position| {
-            let parsed = parsed?;
+        |parsed, prepared, position| {
+            prepared?;
             unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
             let lines = parsed
                 .row_lines
@@ -163,9 +161,9 @@ pub fn stream_with(
                 .map(|&line| position.lines + u64::from(line) + 1)
                 .collect();
             take(Block {
-                rows: parsed.rows,
-                labels: parsed.labels,
-                classes: parsed.names,
+                rows: std::mem::take(&mut parsed.rows),
+                labels: std::mem::take(&mut parsed.labels),
+                classes: std::mem::take(&mut parsed.names),
                 lines,
             })
         },
@@ -199,10 +197,10 @@ fn check_content(reader: &Reader<'_, '_>, preprocessing: &Preprocessing) -> Resu
 }
 
 /// Makes the rows of a block what the model wants.
-fn prepare(mut parsed: Parsed, preprocessing: &Preprocessing) -> Result<Parsed> {
+fn prepare(parsed: &mut Parsed, preprocessing: &Preprocessing) -> Result<()> {
     if let Input::Text(_) = preprocessing.input {
         let mut scratch = TextScratch::default();
-        for text in std::mem::take(&mut parsed.texts).iter() {
+        for text in parsed.texts.iter() {
             preprocessing.text_row(text, &mut scratch, &mut parsed.rows)?;
         }
     } else {
@@ -216,5 +214,5 @@ fn prepare(mut parsed: Parsed, preprocessing: &Preprocessing) -> Result<Parsed> 
         }
     }
     parsed.rows.set_width(preprocessing.features());
-    Ok(parsed)
+    Ok(())
 }

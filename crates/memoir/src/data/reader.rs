@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::blocks::RecordEnds;
 use super::feed::{Feed, RawBlock};
+use super::header::Header;
 use super::jsonl::JsonParser;
-use super::libsvm::{Header, VectorParser};
+use super::libsvm::VectorParser;
 use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS, Tally};
 use super::quotes::QuoteScanner;
 use super::table::{self, TableParser};
@@ -15,7 +16,7 @@ use super::{fasttext, lines};
 use crate::{Error, Result, Session};
 
 /// Best size of blocks: enough rows to be worth a task, small enough for memory to hold many.
-const BLOCK_SIZE: usize = 1 << 18;
+const BLOCK_SIZE: usize = 1 << 19;
 
 /// A parser of one format, ready for blocks.
 enum Parser {
@@ -51,13 +52,13 @@ impl Parser {
         })
     }
 
-    fn parse(&self, bytes: &[u8], skip_bad_rows: bool) -> Parsed {
+    fn parse(&self, bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
         match self {
-            Self::Vectors(parser) => parser.parse(bytes),
-            Self::FastText => fasttext::parse(bytes, skip_bad_rows),
-            Self::Table(parser) => parser.parse(bytes),
-            Self::Json(parser) => parser.parse(bytes),
-            Self::RawLines => lines::parse_raw(bytes, skip_bad_rows),
+            Self::Vectors(parser) => parser.parse(bytes, parsed),
+            Self::FastText => fasttext::parse(bytes, skip_bad_rows, parsed),
+            Self::Table(parser) => parser.parse(bytes, parsed),
+            Self::Json(parser) => parser.parse(bytes, parsed),
+            Self::RawLines => lines::parse_raw(bytes, skip_bad_rows, parsed),
         }
     }
 
@@ -182,31 +183,34 @@ impl<'s, 'o> Reader<'s, 'o> {
         }
     }
 
-    /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets the results in order.
+    /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets blocks and results in
+    /// order. What they leave of a block is used again for its memory.
     pub(super) fn run<T: Send>(
         &mut self,
-        work: impl Fn(Parsed) -> T + Sync,
-        mut take: impl FnMut(T, Position) -> Result<()>,
+        work: impl Fn(&mut Parsed) -> T + Sync,
+        mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
     ) -> Result<()> {
+        let mut places: Vec<Parsed> = Vec::new();
         while let Some(batch) = self.next_batch()? {
             let (parser, skip_bad_rows) = (&self.parser, self.skip_bad_rows);
-            let finish = |block: RawBlock| {
-                let mut parsed = parser.parse(&block.bytes, skip_bad_rows);
-                drop(block.bytes);
+            if places.len() < batch.len() {
+                places.resize_with(batch.len(), Parsed::default);
+            }
+            let finish = |(block, parsed): (&RawBlock, &mut Parsed)| {
+                parsed.clear();
+                parser.parse(&block.bytes, skip_bad_rows, parsed);
+                let tally = std::mem::take(&mut parsed.tally);
                 let rows = parsed.labels.len() as u64;
-                (
-                    std::mem::take(&mut parsed.tally),
-                    rows,
-                    work(parsed),
-                    block.position,
-                )
+                (tally, rows, work(parsed))
             };
-            let results: Vec<_> = self.session.run(|| batch.into_par_iter().map(finish).collect());
-            for (tally, rows, result, done) in results {
-                let lines = self.lines;
+            let results: Vec<_> = self
+                .session
+                .run(|| batch.par_iter().zip(&mut places).map(finish).collect());
+            for ((block, parsed), (tally, rows, result)) in batch.into_iter().zip(&mut places).zip(results) {
+                let (lines, done, total) = (self.lines, block.position, self.feed.size());
+                self.feed.give_back(block);
                 self.count(tally, rows)?;
-                let total = self.feed.size();
-                take(result, Position { done, total, lines })?;
+                take(parsed, result, Position { done, total, lines })?;
                 self.session.progress("reading", done, total, "bytes");
             }
         }

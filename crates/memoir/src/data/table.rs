@@ -8,10 +8,9 @@
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::Format;
-use super::libsvm::read_weight;
 use super::lines::valid_text;
 use super::options::ReadOptions;
-use super::parsed::{Parsed, Problem, shown, split_labels};
+use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
 use super::quotes::{BadQuote, QuoteScanner};
 
 /// Parses blocks of whole records.
@@ -132,7 +131,7 @@ impl TableParser {
         let label = given(&options.label_column, "labels")?
             .or_else(|| find("label"))
             .or_else(|| find("labels"));
-        let other = |one: usize| (names.len() == 2 && self.weight.is_none()).then_some(1 - one);
+        let other = |one: usize| (names.len() == 2 && self.weight.is_none()).then(|| 1 - one);
         self.text = match text {
             Some(place) => place,
             None => match label {
@@ -168,8 +167,7 @@ impl TableParser {
     }
 
     /// Parses whole records.
-    pub(super) fn parse(&self, bytes: &[u8]) -> Parsed {
-        let mut parsed = Parsed::default();
+    pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
         let mut reader = self.reader(bytes);
         let mut record = ByteRecord::new();
         let mut start = 0;
@@ -186,15 +184,14 @@ impl TableParser {
             let line = parsed.tally.lines;
             parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
             start = end;
-            if let Err(problem) = self.read_row(raw, &record, line, &mut classes, &mut parsed) {
+            if let Err(problem) = self.read_row(raw, &record, line, &mut classes, parsed) {
                 parsed.push_bad(line, problem);
                 if !self.skip_bad_rows {
-                    return parsed;
+                    return;
                 }
             }
         }
         parsed.tally.lines += memchr::memchr_iter(b'\n', &bytes[start..]).count() as u64;
-        parsed
     }
 
     fn read_row(

@@ -11,8 +11,7 @@ use memoir::{Dataset, Session};
 
 /// Bytes that the finished dataset occupies.
 fn size(data: &Dataset) -> usize {
-    let rows = data.rows.offsets().len() * size_of::<usize>()
-        + data.rows.entries() * (size_of::<u32>() + size_of::<f32>());
+    let rows = size_of_val(data.rows.offsets()) + data.rows.entries() * (size_of::<u32>() + size_of::<f32>());
     let labels = (data.labels.len() + 1) * size_of::<usize>() + data.labels.total() * size_of::<u32>();
     rows + labels
         + data

@@ -284,15 +284,15 @@ fn quoted(field: &str, style: u8) -> String {
 }
 
 fn written(format: Format, rows: &[Row], style: u8) -> String {
-    let mut text = match format {
-        Format::Csv => "id,label,text\n".to_owned(),
-        Format::Tsv => "id\tlabel\ttext\n".to_owned(),
-        _ => String::new(),
+    let header = match format {
+        Format::Csv => "id,label,text\n",
+        Format::Tsv => "id\tlabel\ttext\n",
+        _ => "",
     };
-    for (number, (labels, words)) in rows.iter().enumerate() {
+    let lines = rows.iter().enumerate().map(|(number, (labels, words))| {
         let style = style.wrapping_add(number as u8);
         let (joined, words) = (labels.join("|"), words.join(" "));
-        text += &match format {
+        let line = match format {
             Format::Csv => format!("{number},{},{}", quoted(&joined, style), quoted(&words, style)),
             Format::Tsv => format!("{number}\t{joined}\t{words}"),
             Format::FastText => {
@@ -301,9 +301,9 @@ fn written(format: Format, rows: &[Row], style: u8) -> String {
             }
             _ => format!("{{\"id\": {number}, \"labels\": {labels:?}, \"text\": {words:?}}}"),
         };
-        text += if style % 2 == 0 { "\n" } else { "\r\n" };
-    }
-    text
+        line + if style.is_multiple_of(2) { "\n" } else { "\r\n" }
+    });
+    std::iter::once(header.to_owned()).chain(lines).collect()
 }
 
 const FORMATS: [(Format, &str); 4] = [

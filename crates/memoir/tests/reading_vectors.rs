@@ -175,9 +175,10 @@ fn bad_rows_are_skipped_and_told() {
 #[test]
 fn streams_keep_order_and_line_numbers() {
     let training = read("a.svm", "a 1:1\nb 2:1\n", &ReadOptions::default()).unwrap();
-    let text: String = (0..1000)
+    let rows: Vec<String> = (0..1000)
         .map(|row| format!("c{} {}:1\n\n", row % 3, row % 2 + 1))
         .collect();
+    let text = rows.concat();
     let options = ReadOptions {
         block_size: Some(100),
         ..ReadOptions::default()
@@ -243,18 +244,17 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 }
 
 fn written(rows: &[Row], line_end: &str) -> String {
-    let mut text = String::new();
-    for (labels, entries, weight) in rows {
-        text += &labels.join(",");
-        for (index, value) in entries {
-            text += &format!(" {}:{value}", index + 1);
-        }
-        text += &weight
+    let lines = rows.iter().map(|(labels, entries, weight)| {
+        let entries: Vec<String> = entries
+            .iter()
+            .map(|(index, value)| format!(" {}:{value}", index + 1))
+            .collect();
+        let weight = weight
             .map(|weight| format!(" # weight={weight}"))
             .unwrap_or_default();
-        text += line_end;
-    }
-    text
+        format!("{}{}{weight}{line_end}", labels.join(","), entries.concat())
+    });
+    lines.collect::<Vec<_>>().concat()
 }
 
 proptest! {

@@ -124,7 +124,7 @@ impl VectorParser {
                     continue;
                 }
                 b'\n' => return Ok((place + 1).min(bytes.len())),
-                b'#' => return self.read_comment(bytes, place, draft),
+                b'#' => return Self::read_comment(bytes, place, draft),
                 _ => {}
             }
             let (index, digits) = leading_digits(&bytes[place..]);
@@ -188,7 +188,7 @@ impl VectorParser {
     }
 
     /// Reads what follows `#` at `place`; returns the length of the line.
-    fn read_comment(&self, bytes: &[u8], place: usize, draft: &mut Draft) -> Result<usize, Problem> {
+    fn read_comment(bytes: &[u8], place: usize, draft: &mut Draft) -> Result<usize, Problem> {
         let end = memchr::memchr(b'\n', &bytes[place..]).map_or(bytes.len(), |length| place + length);
         let mut start = place + 1;
         for word in bytes[start..end].split(u8::is_ascii_whitespace) {

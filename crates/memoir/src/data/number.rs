@@ -21,7 +21,7 @@ const POWERS_OF_TEN: [f64; MAX_DIGITS + 1] = [
 
 /// Reads the digits at the start of `bytes`: the number, saturated, and how many digits there are.
 pub(super) fn leading_digits(bytes: &[u8]) -> (u64, usize) {
-    if let Some(short) = bytes.first_chunk().and_then(short_digits) {
+    if let Some(short) = bytes.first_chunk().copied().and_then(short_digits) {
         return short;
     }
     let mut number = 0u64;
@@ -39,10 +39,10 @@ pub(super) fn leading_digits(bytes: &[u8]) -> (u64, usize) {
 
 /// Reads up to seven digits at once, without a loop whose number of turns the processor would have to guess.
 /// `None` if there are eight digits or more.
-fn short_digits(bytes: &[u8; 8]) -> Option<(u64, usize)> {
+fn short_digits(bytes: [u8; 8]) -> Option<(u64, usize)> {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     // The first digit is in the lowest byte. Digits become 0 to 9.
-    let values = u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030;
+    let values = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
     // Adding 118 sets the high bit of a byte over 9. What is carried into higher bytes does not matter: only the
     // first byte that is not a digit is looked for.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;

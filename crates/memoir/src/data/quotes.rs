@@ -36,9 +36,8 @@ impl QuoteScanner {
 
     fn step(&mut self, byte: u8) {
         self.state = match (self.state, byte) {
-            (State::FieldStart, b'"') | (State::QuoteSeen, b'"') => State::Quoted,
             (State::Quoted, b'"') => State::QuoteSeen,
-            (State::Quoted, _) => State::Quoted,
+            (State::FieldStart | State::QuoteSeen, b'"') | (State::Quoted, _) => State::Quoted,
             (_, b'\n' | b'\r') => State::FieldStart,
             (_, byte) if byte == self.delimiter => State::FieldStart,
             _ => State::Plain,

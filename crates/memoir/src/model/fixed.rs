@@ -1,10 +1,14 @@
 //! The scorer of fixed-point weights: what `softmax` leaves behind, searched exactly as it was in training.
 
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
 use crate::Result;
 use crate::model::{LinearBuilder, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, FixedScore, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS, Wide,
-    quantize_row, search,
+    FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS,
+    Wide, padded, quantize_row, search,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -23,17 +27,47 @@ pub struct FixedScorer<P: Posting> {
     /// Start of each feature's postings, and one past the end.
     offsets: Storage<u64>,
     postings: Storage<P>,
+    /// Features with so many postings that adding a dense row is quicker; the row is made when first asked for.
+    dense: FxHashMap<u32, OnceLock<Box<[i16]>>>,
+    /// The number of postings from which that holds.
+    dense_from: usize,
 }
+
+/// Adding a dense row takes about as long as adding postings for this share of the classes.
+const DENSE_SHARE: f32 = 0.06;
 
 impl<P: Posting> FixedScorer<P> {
     /// A scorer for `classes` classes from the postings of feature 0, 1, 2, … each sorted by class.
     pub fn new(classes: usize, offsets: Vec<u64>, postings: Vec<P>) -> Self {
         debug_assert!(offsets.is_sorted() && offsets.last() == Some(&(postings.len() as u64)));
+        Self::from_storage(classes, offsets.into(), postings.into())
+    }
+
+    fn from_storage(classes: usize, offsets: Storage<u64>, postings: Storage<P>) -> Self {
+        let dense_from = ((classes as f32 * DENSE_SHARE) as usize).max(LANES);
+        let lengths = offsets
+            .windows(2)
+            .map(|pair| pair[1].saturating_sub(pair[0]) as usize);
+        let long = (0u32..).zip(lengths).filter(|(_, length)| *length >= dense_from);
+        let dense = long.map(|(feature, _)| (feature, OnceLock::new())).collect();
         Self {
             classes,
-            offsets: offsets.into(),
-            postings: postings.into(),
+            offsets,
+            postings,
+            dense,
+            dense_from,
         }
+    }
+
+    /// The weights of a feature for all classes.
+    fn spread(&self, postings: &[P]) -> Box<[i16]> {
+        let mut row = vec![0; padded(self.classes)].into_boxed_slice();
+        for posting in postings {
+            if let Some(weight) = row.get_mut(posting.class() as usize) {
+                *weight = posting.weight();
+            }
+        }
+        row
     }
 
     /// Number of weights.
@@ -67,7 +101,13 @@ impl<P: Posting> FeatureRows for FixedScorer<P> {
 
     #[inline]
     fn feature(&self, feature: u32) -> FeatureRow<'_, P> {
-        FeatureRow::Sparse(self.postings(feature))
+        let postings = self.postings(feature);
+        if postings.len() >= self.dense_from
+            && let Some(dense) = self.dense.get(&feature)
+        {
+            return FeatureRow::Dense(dense.get_or_init(|| self.spread(postings)));
+        }
+        FeatureRow::Sparse(postings)
     }
 }
 
@@ -230,9 +270,5 @@ fn load_as<P: Stored>(source: &dyn TensorSource) -> Result<Box<dyn Scorer>> {
             postings.len()
         )));
     }
-    Ok(Box::new(FixedScorer {
-        classes,
-        offsets,
-        postings,
-    }))
+    Ok(Box::new(FixedScorer::from_storage(classes, offsets, postings)))
 }

@@ -36,6 +36,7 @@ pub(super) struct Choices {
     pub(super) last_step_size: f32,
     pub(super) start: Start,
     pub(super) batch: usize,
+    pub(super) trim: f32,
     pub(super) least_slope: f32,
     pub(super) least_weight: f32,
 }
@@ -47,16 +48,19 @@ impl Choices {
         let long = shape.row_length > 40.0;
         let step_size = number("step-size", 3.0);
         Self {
-            passes: integer("passes", 2),
-            rivals: integer("rivals", if long { 10 } else { 30 }).min(shape.classes.max(2) - 1),
+            passes: integer("passes", if long { 1 } else { 2 }),
+            rivals: integer("rivals", ((300.0 / shape.row_length) as usize).clamp(10, 30))
+                .min(shape.classes.max(2) - 1),
             step_size,
             last_step_size: number("last-step-size", step_size / 6.0),
             start: Start {
-                scale: number("start-scale", 5.0),
-                least: 0.0,
+                scale: number("start-scale", 6.0),
+                size_power: number("size-power", if shape.labels > 1.1 { 0.1 } else { 0.0 }),
+                least: number("least-start", 0.0),
                 dense_share: 0.08,
             },
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
+            trim: number("trim", if long { 0.05 } else { 0.0 }),
             least_slope: number("least-slope", 0.02),
             least_weight: number("least-weight", 0.02),
         }

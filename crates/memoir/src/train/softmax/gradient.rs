@@ -12,8 +12,8 @@
 /// A class with the slope by which its score should rise (labels) or fall (rivals).
 pub(super) type Slope = (u32, f32);
 
-/// Appends the negative gradient for one row to `slopes`. Rivals' slopes smaller than `least` (of a total of one per
-/// label) are left out: they are many and move little.
+/// Appends the negative gradient for one row to `slopes`. Slopes smaller than `least` are left out: they are many, and
+/// each costs as much to apply as a large one.
 pub(super) fn slopes(
     labels: &[u32],
     label_scores: impl Iterator<Item = f32> + Clone,
@@ -37,9 +37,9 @@ pub(super) fn slopes(
         let own = (score - top).exp();
         let total = own + rival_mass;
         share += 1.0 / total;
-        let rise = scale * rival_mass / total;
-        if rise > 0.0 {
-            slopes.push((label, rise));
+        let rise = rival_mass / total;
+        if rise > 0.0 && rise >= least {
+            slopes.push((label, scale * rise));
         }
     }
     for &(rival, score) in rivals {
@@ -87,6 +87,30 @@ mod tests {
                 prop_assert!((f64::from(slope) - expected).abs() < 1e-4, "{} {}", slope, expected);
             }
         }
+    }
+
+    #[test]
+    fn small_slopes_are_left_out() {
+        let mut got = vec![];
+        slopes(
+            &[0],
+            [0.0f32].into_iter(),
+            &[(1, 0.0), (2, -9.0)],
+            0.02,
+            1.0,
+            &mut got,
+        );
+        assert_eq!(got.iter().map(|slope| slope.0).collect::<Vec<_>>(), [0, 1]);
+        got.clear();
+        slopes(
+            &[0],
+            [9.0f32].into_iter(),
+            &[(1, 0.0), (2, 0.0)],
+            0.02,
+            1.0,
+            &mut got,
+        );
+        assert!(got.is_empty(), "a row that is already right moves nothing");
     }
 
     #[test]

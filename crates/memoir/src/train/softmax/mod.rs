@@ -65,16 +65,34 @@ pub const PARAMS: &[Spec] = &[
         help: "Length of each class's weight vector before the first step (a class centroid)",
     },
     Spec {
+        name: "size-power",
+        kind: Kind::Number(-1.0, 1.0),
+        default: "auto",
+        help: "Power of the class size with which first weights grow",
+    },
+    Spec {
+        name: "least-start",
+        kind: Kind::Number(0.0, 30.0),
+        default: "auto",
+        help: "Pairs of feature and class whose first weight is smaller than this never get a weight",
+    },
+    Spec {
         name: "batch",
         kind: Kind::Integer(1, 100_000_000),
         default: "auto",
         help: "Rows scored against the same weights before these move",
     },
     Spec {
+        name: "trim",
+        kind: Kind::Number(0.0, 0.9),
+        default: "auto",
+        help: "Share of a training row's squared length that may be left out, smallest values first",
+    },
+    Spec {
         name: "least-slope",
         kind: Kind::Number(0.0, 1.0),
         default: "0.02",
-        help: "Rivals less probable than this for a row are not moved by it",
+        help: "Labels and rivals that a row would move by less than this share of a step are not moved",
     },
     Spec {
         name: "least-weight",
@@ -132,7 +150,7 @@ impl Trainer for Softmax {
 
     fn row_needs(&self) -> RowNeeds {
         RowNeeds {
-            length_power: 0.5,
+            length_power: 0.6,
             concentration: 0.5,
             ..RowNeeds::default()
         }
@@ -146,8 +164,8 @@ fn train<P: Posting + Stored>(
     session: &Session<'_>,
 ) -> Result<Box<dyn Scorer>> {
     let choices = Choices::new(values, &Shape::of(data));
-    let rows = QuantizedRows::new(&data.rows);
-    let mut weights = Weights::<P>::from_centroids(data, choices.start, session)?;
+    let rows = QuantizedRows::new(&data.rows, choices.trim);
+    let mut weights = Weights::<P>::from_centroids(data, &rows, choices.start, session)?;
     let mut search = RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session);
     let mut updater = Updater::new(weights.features(), session);
     let mut memory = (choices.passes > 1).then(|| RivalMemory::new(data.len(), choices.rivals));

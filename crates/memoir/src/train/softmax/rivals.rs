@@ -65,7 +65,7 @@ pub(super) enum Source<'a> {
 /// Finds rivals and slopes for batches of rows, with reusable memory.
 pub(super) struct RivalSearch<'a> {
     pub(super) data: &'a Dataset,
-    pub(super) rows: &'a QuantizedRows<'a>,
+    pub(super) rows: &'a QuantizedRows,
     pub(super) rivals: usize,
     /// Slopes of rivals below this are left out.
     pub(super) least_slope: f32,
@@ -94,7 +94,7 @@ pub(super) struct Task {
 impl<'a> RivalSearch<'a> {
     pub(super) fn new(
         data: &'a Dataset,
-        rows: &'a QuantizedRows<'a>,
+        rows: &'a QuantizedRows,
         rivals: usize,
         least_slope: f32,
         session: &Session<'_>,
@@ -201,10 +201,9 @@ impl<'a> RivalSearch<'a> {
                 ..
             } = scratch;
             search(weights, quantized, k, memory, found, labels, label_scores);
-            let rivals = scratch
-                .found
-                .iter()
-                .filter(|found| labels.binary_search(&found.class).is_err());
+            // A class that shares nothing with the row is no rival.
+            let rivals = scratch.found.iter().filter(|found| found.score > 0);
+            let rivals = rivals.filter(|found| labels.binary_search(&found.class).is_err());
             let rivals = rivals
                 .take(self.rivals)
                 .map(|found| (found.class, found.score as f32 * unit));

@@ -66,7 +66,7 @@ impl Updater {
     pub(super) fn apply<P: Posting>(
         &mut self,
         weights: &mut Weights<P>,
-        rows: &QuantizedRows<'_>,
+        rows: &QuantizedRows,
         batch: &[u32],
         slopes: &BatchSlopes,
         step_size: f32,
@@ -109,7 +109,7 @@ impl Updater {
     }
 
     /// Sorts the batch's tokens by feature; within a feature they stay in the order of the rows.
-    fn gather(&mut self, rows: &QuantizedRows<'_>, batch: &[u32], slopes: &BatchSlopes, step_size: f32) {
+    fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], slopes: &BatchSlopes, step_size: f32) {
         self.features.clear();
         let active = || {
             batch
@@ -214,7 +214,7 @@ fn moved(weight: i16, change: f32, dither: f32) -> i16 {
     (i32::from(weight) + change).clamp(-32_767, 32_767) as i16
 }
 
-/// A number in [0, 1) that is fixed by its arguments.
+/// A number in [0, 1) that depends on nothing but the arguments.
 fn dither(round: u64, feature: u32) -> f32 {
     let mut z = (round << 32 | u64::from(feature)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

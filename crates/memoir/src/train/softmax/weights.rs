@@ -5,6 +5,7 @@
 //! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth
 //! less than a tenth of a point of accuracy, and they would be the larger part of the model.
 
+use super::rows::QuantizedRows;
 use crate::data::{Dataset, RowsByClass};
 use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded, quantize_weight};
 use crate::{Result, Session};
@@ -30,6 +31,8 @@ pub(super) struct Weights<P> {
 pub(super) struct Start {
     /// Length of each class's first weight vector.
     pub(super) scale: f32,
+    /// First weights grow with this power of the class size: large classes, met more often, start a little ahead.
+    pub(super) size_power: f32,
     /// Pairs whose first weight is smaller get no weight at all.
     pub(super) least: f32,
     /// Features that occur with this share of the classes get a dense row.
@@ -38,38 +41,40 @@ pub(super) struct Start {
 
 /// The centroids of the classes, one after the other.
 struct Centroids<'a> {
-    data: &'a Dataset,
+    rows: &'a QuantizedRows,
+    row_weights: Option<&'a [f32]>,
     by_class: RowsByClass,
+    size_power: f32,
 }
 
 impl Centroids<'_> {
     /// Calls `emit` with each class and the features of its centroid, scaled to unit length.
     fn for_each(&self, session: &Session<'_>, mut emit: impl FnMut(u32, &[(u32, f32)])) -> Result<()> {
-        let mut sums = vec![0f32; self.data.rows.width()];
+        let mut sums = vec![0f32; self.rows.width()];
         let (mut touched, mut centroid) = (Vec::new(), Vec::new());
         for class in 0..self.by_class.classes() {
             if class % 256 == 0 {
                 session.check()?;
             }
             for &row in self.by_class.rows(class) {
-                let weight = self
-                    .data
-                    .weights
-                    .as_ref()
-                    .map_or(1.0, |weights| weights[row as usize]);
-                for (feature, value) in self.data.rows.row(row as usize).iter() {
+                let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
+                let row = self.rows.row(row as usize);
+                let factor = weight / row.scale;
+                for (&feature, &value) in row.indices.iter().zip(row.values) {
                     let sum = &mut sums[feature as usize];
                     if *sum == 0.0 {
                         touched.push(feature);
                     }
-                    *sum += value * weight;
+                    *sum += f32::from(value) * factor;
                 }
             }
+            let ahead = (self.by_class.rows(class).len() as f32).powf(self.size_power);
             let norm = touched
                 .iter()
                 .map(|&f| sums[f as usize] * sums[f as usize])
                 .sum::<f32>()
-                .sqrt();
+                .sqrt()
+                / ahead;
             centroid.clear();
             for feature in touched.drain(..) {
                 // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
@@ -86,11 +91,18 @@ impl Centroids<'_> {
 
 impl<P: Posting> Weights<P> {
     /// Weights that start at the class centroids.
-    pub(super) fn from_centroids(data: &Dataset, start: Start, session: &Session<'_>) -> Result<Self> {
-        let (features, classes) = (data.rows.width(), data.classes.len());
+    pub(super) fn from_centroids(
+        data: &Dataset,
+        rows: &QuantizedRows,
+        start: Start,
+        session: &Session<'_>,
+    ) -> Result<Self> {
+        let (features, classes) = (rows.width(), data.classes.len());
         let centroids = Centroids {
-            data,
+            rows,
+            row_weights: data.weights.as_deref(),
             by_class: RowsByClass::new(&data.labels),
+            size_power: start.size_power,
         };
         let least = quantize_weight(start.least).max(1);
         let first_weight =

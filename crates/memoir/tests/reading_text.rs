@@ -52,11 +52,11 @@ fn row(labels: &[&str], words: &[&str]) -> Row {
 
 #[test]
 fn fasttext_labels_stand_in_front() {
-    let text = "__label__a __label__b green tea\r\n\n  __label__b tea\nblack tea __label__x\n__label__a";
+    let text = "__label__a __label__b green tea\r\n\n  __label__b tea\nblack tea\n__label__a";
     let expected = [
         row(&["a", "b"], &["green", "tea"]),
         row(&["b"], &["tea"]),
-        row(&[], &["tea", "black", "__label__x"]),
+        row(&[], &["tea", "black"]),
         row(&["a"], &[]),
     ];
     for name in ["x.ft", "x.txt"] {
@@ -66,6 +66,13 @@ fn fasttext_labels_stand_in_front() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn fasttext_marks_behind_text_are_text() {
+    let read = read("x.ft", "__label__a tea __label__x\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read.data.classes.iter().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(read.data.rows.row(0).len(), 2, "the mark is a word like others");
 }
 
 #[test]

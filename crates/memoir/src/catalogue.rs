@@ -3,7 +3,7 @@
 use crate::model::{FIXED, LINEAR, ScorerKind};
 use crate::params::{Spec, Values};
 use crate::train::softmax::SOFTMAX;
-use crate::train::{CENTROID, Trainer};
+use crate::train::{CENTROID, MEMOIR_L1, MEMOIR_L2, Trainer};
 use crate::{Error, Result};
 
 /// Makes a trainer from checked parameters.
@@ -36,7 +36,7 @@ impl Catalogue {
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {
-            algorithms: vec![SOFTMAX, CENTROID],
+            algorithms: vec![SOFTMAX, MEMOIR_L2, MEMOIR_L1, CENTROID],
             scorers: vec![LINEAR, FIXED],
         }
     }

@@ -18,6 +18,7 @@ pub mod data;
 mod error;
 pub mod eval;
 pub mod model;
+pub mod oracle;
 pub mod params;
 pub mod session;
 pub mod sparse;

@@ -2,6 +2,7 @@
 
 mod centroid;
 mod fit;
+pub mod margin;
 pub mod softmax;
 
 use crate::data::Dataset;
@@ -11,6 +12,7 @@ use crate::{Result, Session};
 
 pub use centroid::{CENTROID, Centroid};
 pub use fit::{fit, hold_out};
+pub use margin::{MEMOIR_L1, MEMOIR_L2};
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
 pub trait Trainer: Send + Sync {

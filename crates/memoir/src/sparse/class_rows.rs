@@ -1,0 +1,453 @@
+//! Weights as one sparse vector per class (the paper's "C lists of CSR sparse vectors"), with one shared multiplier.
+//!
+//! Memory is O(nnz(W) + C). A product of the whole matrix with a number costs one multiplication: it goes into the
+//! multiplier (the paper's `acc`), and what is added later is divided by it.
+
+use rayon::prelude::*;
+
+use crate::sparse::{ClassVectors, RowView, Rows, VectorBuffer, ZeroClasses};
+use crate::{Result, Session};
+
+/// Below this the multiplier is folded into the values, long before numbers divided by it could overflow.
+const SMALLEST_MULTIPLIER: f64 = 1e-12;
+
+/// Classes that one worker changes between two looks at the cancel flag.
+const STRIDE: usize = 32;
+
+/// A sorted sparse vector that can grow.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SparseVector {
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseVector {
+    /// The vector as a row.
+    pub fn view(&self) -> RowView<'_> {
+        RowView {
+            indices: &self.indices,
+            values: &self.values,
+        }
+    }
+
+    fn push(&mut self, index: u32, value: f32) {
+        if value != 0.0 {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+    }
+
+    /// Writes `left + factor * right` to `self`; entries that become 0 are dropped.
+    pub fn set_sum(&mut self, left: RowView<'_>, factor: f32, right: RowView<'_>) {
+        self.indices.clear();
+        self.values.clear();
+        let (mut l, mut r) = (0, 0);
+        while l < left.len() && r < right.len() {
+            let (a, b) = (left.indices[l], right.indices[r]);
+            if a < b {
+                self.push(a, left.values[l]);
+                l += 1;
+            } else if b < a {
+                self.push(b, factor * right.values[r]);
+                r += 1;
+            } else {
+                self.push(a, left.values[l] + factor * right.values[r]);
+                l += 1;
+                r += 1;
+            }
+        }
+        for at in l..left.len() {
+            self.push(left.indices[at], left.values[at]);
+        }
+        for at in r..right.len() {
+            self.push(right.indices[at], factor * right.values[at]);
+        }
+    }
+
+    /// The paper's Truncate: every value moves towards 0 by `threshold`, and those that reach it are dropped.
+    fn truncate(&mut self, threshold: f32) {
+        let mut kept = 0;
+        for at in 0..self.indices.len() {
+            let value = self.values[at];
+            if value.abs() > threshold {
+                self.indices[kept] = self.indices[at];
+                self.values[kept] = value - threshold.copysign(value);
+                kept += 1;
+            }
+        }
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
+    }
+
+    fn squared_norm(&self) -> f64 {
+        self.values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+    }
+}
+
+/// One addend of a batch: `coefficient` times row `row` goes to the vector of `class`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Addend {
+    /// Whose vector.
+    pub class: u32,
+    /// Which row of the data.
+    pub row: u32,
+    /// How much of it, in scaled units (the multiplier is taken care of). With 0 the class counts as touched only.
+    pub coefficient: f32,
+}
+
+/// One sparse vector per class.
+#[derive(Debug, Clone)]
+pub struct ClassRows {
+    vectors: Vec<SparseVector>,
+    squares: Vec<f64>,
+    multiplier: f64,
+    width: usize,
+    zeros: ZeroClasses,
+}
+
+/// What one class needs while a batch is added.
+struct Change {
+    class: u32,
+    vector: SparseVector,
+    addends: std::ops::Range<usize>,
+}
+
+impl ClassRows {
+    /// All vectors zero: W^0 := 0.
+    pub fn new(classes: usize, width: usize) -> Self {
+        Self {
+            vectors: vec![SparseVector::default(); classes],
+            squares: vec![0.0; classes],
+            multiplier: 1.0,
+            width,
+            zeros: ZeroClasses::all(classes),
+        }
+    }
+
+    /// Replaces the unscaled vector of a class by `row`.
+    pub fn set(&mut self, class: u32, row: RowView<'_>) {
+        let vector = &mut self.vectors[class as usize];
+        vector.indices.clear();
+        vector.values.clear();
+        for (index, value) in row.iter() {
+            vector.push(index, value);
+        }
+        self.squares[class as usize] = vector.squared_norm();
+        self.zeros.set(class, vector.indices.is_empty());
+    }
+
+    /// The unscaled vector of a class.
+    pub fn row(&self, class: u32) -> RowView<'_> {
+        self.vectors[class as usize].view()
+    }
+
+    /// What unscaled values must be multiplied by.
+    pub fn multiplier(&self) -> f64 {
+        self.multiplier
+    }
+
+    /// Number of stored weights.
+    pub fn entries(&self) -> usize {
+        self.vectors.iter().map(|vector| vector.indices.len()).sum()
+    }
+
+    /// Length of the whole matrix (its Frobenius norm), scaled.
+    pub fn norm(&self) -> f64 {
+        self.multiplier * self.squares.iter().sum::<f64>().sqrt()
+    }
+
+    /// Whether [`ClassRows::scale`] by `factor` would change unscaled values.
+    pub fn is_folded_by(&self, factor: f64) -> bool {
+        self.multiplier * factor < SMALLEST_MULTIPLIER
+    }
+
+    /// Multiplies all weights by `factor`; 0 or less makes all vectors zero.
+    ///
+    /// Returns whether unscaled values have changed, so that an index of them must be built again.
+    pub fn scale(&mut self, factor: f64) -> bool {
+        if factor <= 0.0 {
+            *self = Self::new(self.vectors.len(), self.width);
+            return true;
+        }
+        let is_folded = self.is_folded_by(factor);
+        self.multiplier *= factor;
+        if !is_folded {
+            return false;
+        }
+        for vector in &mut self.vectors {
+            for value in &mut vector.values {
+                *value = (f64::from(*value) * self.multiplier) as f32;
+            }
+        }
+        self.multiplier = 1.0;
+        for class in 0..self.vectors.len() {
+            self.vectors[class].truncate(0.0);
+            self.squares[class] = self.vectors[class].squared_norm();
+            self.zeros
+                .set(class as u32, self.vectors[class].indices.is_empty());
+        }
+        true
+    }
+
+    /// Adds a batch and truncates what it touched by `threshold` (scaled; 0 for none). Returns the touched classes,
+    /// in increasing order. `addends` are left sorted by class; those of a class are added in the order given.
+    pub fn add(
+        &mut self,
+        addends: &mut [Addend],
+        rows: &Rows,
+        threshold: f32,
+        session: &Session<'_>,
+    ) -> Result<Vec<u32>> {
+        addends.sort_by_key(|addend| addend.class);
+        let addends = &*addends;
+        let mut changes = Vec::new();
+        let mut start = 0;
+        for group in addends.chunk_by(|a, b| a.class == b.class) {
+            let end = start + group.len();
+            changes.push(Change {
+                class: group[0].class,
+                vector: std::mem::take(&mut self.vectors[group[0].class as usize]),
+                addends: start..end,
+            });
+            start = end;
+        }
+        let unscaled = (1.0 / self.multiplier) as f32;
+        let outcome = session.run(|| {
+            changes.par_chunks_mut(STRIDE).try_for_each_init(
+                || (Vec::new(), SparseVector::default(), SparseVector::default()),
+                |(entries, total, sum), changes| {
+                    session.check()?;
+                    for change in changes {
+                        gather(&addends[change.addends.clone()], rows, entries, total);
+                        if !total.indices.is_empty() {
+                            sum.set_sum(change.vector.view(), unscaled, total.view());
+                            change.vector.indices.clone_from(&sum.indices);
+                            change.vector.values.clone_from(&sum.values);
+                        }
+                        change.vector.truncate(threshold * unscaled);
+                    }
+                    Ok(())
+                },
+            )
+        });
+        let mut touched = Vec::with_capacity(changes.len());
+        for change in changes {
+            self.squares[change.class as usize] = change.vector.squared_norm();
+            self.zeros.set(change.class, change.vector.indices.is_empty());
+            self.vectors[change.class as usize] = change.vector;
+            touched.push(change.class);
+        }
+        outcome.map(|()| touched)
+    }
+}
+
+/// Adds up the rows of one class's addends in `total`.
+fn gather(addends: &[Addend], rows: &Rows, entries: &mut Vec<(u32, f32)>, total: &mut SparseVector) {
+    entries.clear();
+    for addend in addends.iter().filter(|addend| addend.coefficient != 0.0) {
+        let row = rows.row(addend.row as usize);
+        entries.extend(
+            row.iter()
+                .map(|(index, value)| (index, addend.coefficient * value)),
+        );
+    }
+    // Stable: equal features stay in the order of the batch, so sums come out the same every time.
+    entries.sort_by_key(|entry| entry.0);
+    total.indices.clear();
+    total.values.clear();
+    for group in entries.chunk_by(|a, b| a.0 == b.0) {
+        total.push(group[0].0, group.iter().map(|entry| entry.1).sum());
+    }
+}
+
+/// Inner product of two sorted sparse vectors: each entry of the shorter is looked up in the rest of the longer.
+pub fn sparse_dot(left: RowView<'_>, right: RowView<'_>) -> f32 {
+    let (short, long) = if left.len() <= right.len() {
+        (left, right)
+    } else {
+        (right, left)
+    };
+    let mut sum = 0.0;
+    let mut from = 0;
+    for (index, value) in short.iter() {
+        let rest = &long.indices[from..];
+        // Doubling steps from where the last one was found: short ways when vectors are alike in length.
+        let mut bound = 1;
+        while bound < rest.len() && rest[bound] < index {
+            bound *= 2;
+        }
+        let window = &rest[..rest.len().min(bound + 1)];
+        let place = bound / 2 + window[bound / 2..].partition_point(|&other| other < index);
+        from += place;
+        if from >= long.len() {
+            break;
+        }
+        if long.indices[from] == index {
+            sum += value * long.values[from];
+        }
+    }
+    sum
+}
+
+impl ClassVectors for ClassRows {
+    fn classes(&self) -> usize {
+        self.vectors.len()
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn dot(&self, class: u32, row: RowView<'_>) -> f32 {
+        sparse_dot(self.row(class), row)
+    }
+
+    fn dot_between(&self, left: u32, right: u32) -> f32 {
+        sparse_dot(self.row(left), self.row(right))
+    }
+
+    fn squared_norm(&self, class: u32) -> f64 {
+        self.squares[class as usize]
+    }
+
+    fn vector<'a>(&'a self, class: u32, _buffer: &'a mut VectorBuffer) -> RowView<'a> {
+        self.row(class)
+    }
+
+    fn zeros(&self) -> &ZeroClasses {
+        &self.zeros
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn session(threads: usize) -> Session<'static> {
+        Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+    }
+
+    fn dense(row: RowView<'_>, width: usize) -> Vec<f32> {
+        let mut dense = vec![0.0; width];
+        for (index, value) in row.iter() {
+            dense[index as usize] = value;
+        }
+        dense
+    }
+
+    fn sparse(values: &[i8]) -> (Vec<u32>, Vec<f32>) {
+        let entries = values.iter().enumerate().filter(|(_, value)| **value != 0);
+        entries
+            .map(|(index, value)| (index as u32, f32::from(*value)))
+            .unzip()
+    }
+
+    proptest! {
+        #[test]
+        fn inner_products_are_those_of_dense_vectors(
+            left in proptest::collection::vec(-2i8..3, 0..70), right in proptest::collection::vec(-1i8..2, 0..9),
+        ) {
+            let expected: f32 = left.iter().zip(&right).map(|(a, b)| f32::from(*a) * f32::from(*b)).sum();
+            let (l, r) = (sparse(&left), sparse(&right));
+            let l = RowView { indices: &l.0, values: &l.1 };
+            let r = RowView { indices: &r.0, values: &r.1 };
+            prop_assert_eq!(sparse_dot(l, r), expected);
+            prop_assert_eq!(sparse_dot(r, l), expected);
+        }
+
+        #[test]
+        fn batches_are_added_as_to_a_dense_matrix(
+            rows in proptest::collection::vec(proptest::collection::vec(-2i8..3, 6), 4),
+            batches in proptest::collection::vec(
+                (proptest::collection::vec((0u32..3, 0u32..4, -2i8..3), 0..8), 1u8..4), 0..5),
+        ) {
+            let mut data = Rows::new();
+            for row in &rows {
+                let (indices, values) = sparse(row);
+                data.push(RowView { indices: &indices, values: &values });
+            }
+            let mut weights = ClassRows::new(3, 6);
+            let mut expected = [[0f32; 6]; 3];
+            for (addends, halvings) in batches {
+                let factor = 0.5f64.powi(i32::from(halvings));
+                weights.scale(factor);
+                expected.iter_mut().flatten().for_each(|value| *value *= factor as f32);
+                for &(class, row, coefficient) in &addends {
+                    for (cell, value) in expected[class as usize].iter_mut().zip(&rows[row as usize]) {
+                        *cell += f32::from(coefficient) * f32::from(*value);
+                    }
+                }
+                let mut addends: Vec<_> = addends.into_iter()
+                    .map(|(class, row, c)| Addend { class, row, coefficient: f32::from(c) }).collect();
+                weights.add(&mut addends, &data, 0.0, &session(2)).unwrap();
+            }
+            let mut square = 0.0;
+            for class in 0..3u32 {
+                let got = dense(weights.row(class), 6);
+                for (got, expected) in got.iter().zip(&expected[class as usize]) {
+                    prop_assert_eq!((f64::from(*got) * weights.multiplier()) as f32, *expected);
+                    square += f64::from(*expected) * f64::from(*expected);
+                }
+                prop_assert_eq!(weights.zeros().contains(class), got.iter().all(|value| *value == 0.0));
+            }
+            prop_assert!((weights.norm() - square.sqrt()).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn truncation_by_hand() {
+        let mut data = Rows::new();
+        data.push(RowView {
+            indices: &[0, 1, 2],
+            values: &[3.0, -3.0, 0.5],
+        });
+        let mut weights = ClassRows::new(1, 3);
+        weights.scale(0.5);
+        let mut addends = [Addend {
+            class: 0,
+            row: 0,
+            coefficient: 1.0,
+        }];
+        weights.add(&mut addends, &data, 1.0, &session(1)).unwrap();
+        // Scaled: 3 - 1, -3 + 1, and 0.5 is gone; unscaled twice that.
+        assert_eq!(dense(weights.row(0), 3), [4.0, -4.0, 0.0]);
+        addends[0].coefficient = 0.0;
+        let touched = weights.add(&mut addends, &data, 2.5, &session(1)).unwrap();
+        assert_eq!(touched, [0]);
+        assert!(
+            weights.zeros().contains(0),
+            "truncated although nothing was added"
+        );
+    }
+
+    #[test]
+    fn the_multiplier_is_folded_in_before_it_underflows() {
+        let mut data = Rows::new();
+        data.push(RowView {
+            indices: &[0],
+            values: &[1.0],
+        });
+        let mut weights = ClassRows::new(1, 1);
+        let addend = Addend {
+            class: 0,
+            row: 0,
+            coefficient: 1.0,
+        };
+        weights.add(&mut [addend], &data, 0.0, &session(1)).unwrap();
+        let mut folded = 0;
+        for _ in 0..1000 {
+            folded += usize::from(weights.scale(0.9));
+            assert!(weights.multiplier() >= SMALLEST_MULTIPLIER);
+        }
+        assert!(folded > 1);
+        // 0.9^1000 is 1.7e-46, beyond single precision: the vector ends as zero, and later batches still count in full.
+        assert_eq!(weights.norm(), 0.0);
+        weights.add(&mut [addend], &data, 0.0, &session(1)).unwrap();
+        assert!((weights.norm() - 1.0).abs() < 1e-6);
+        assert!(weights.scale(0.0) && weights.zeros().contains(0));
+    }
+}

@@ -1,0 +1,233 @@
+//! The descent itself: Algorithms 1 and 2, line by line.
+
+use rayon::prelude::*;
+
+use super::average::Average;
+use super::finish;
+use super::sampling::{Example, Sampler};
+use super::settings::{Penalty, Settings};
+use crate::data::Dataset;
+use crate::model::{Linear, Scratch};
+use crate::oracle::{Oracle, Query, rivals};
+use crate::sparse::{Addend, ClassRows, ClassVectors, Scored};
+use crate::{Event, Result, Session};
+
+/// Examples that one worker finds rivals for between two looks at the cancel flag.
+const STRIDE: usize = 16;
+
+/// Trains on `data`, asking `oracle`, and returns the finished scorer.
+pub(super) fn descend(
+    settings: &Settings,
+    oracle: &mut dyn Oracle<ClassRows>,
+    data: &Dataset,
+    valid: Option<&Dataset>,
+    session: &Session<'_>,
+) -> Result<Linear> {
+    let classes = data.classes.len();
+    let iterations = settings.iterations_for(classes, valid.is_some());
+    let batch_size = settings.batch_size_for(classes);
+    let mut sampler = Sampler::new(settings.sampling, &data.labels, session.random("margin batches"))?;
+    // W^0 := 0
+    let mut weights = ClassRows::new(classes, data.rows.width());
+    let mut average = settings.average.then(|| Average::new(classes));
+    let mut best: Option<Held> = None;
+
+    // for t = 1 … T
+    for iteration in 1..=iterations {
+        session.progress("training", iteration - 1, iterations, "batches");
+        // b_t: drawn by the sampler; eta_t = eta_0 / (1 + eta_step t)
+        let batch = sampler.batch(batch_size);
+        let step = settings.step(iteration);
+        if settings.penalty == Penalty::SquaredL2 {
+            // W^t := (1 - lambda eta_t) W^(t-1)
+            scale(
+                &mut weights,
+                1.0 - settings.lambda * step,
+                oracle,
+                average.as_mut(),
+                session,
+            )?;
+        }
+        let mut addends = steps(settings, oracle, &weights, data, &batch, step, session)?;
+        if let Some(average) = &mut average {
+            average.settle(&weights, addends.iter().map(|addend| addend.class));
+        }
+        // Algorithm 2: w_i := Truncate(w_i, |R_t|) for i in R_t. The classes of the addends are R_t.
+        let threshold = match settings.penalty {
+            Penalty::SquaredL2 => 0.0,
+            Penalty::L1 => {
+                let touched = count_distinct(&mut addends);
+                classes as f64 / touched.max(1) as f64 * settings.lambda * step
+            }
+        };
+        let changed = weights.add(&mut addends, &data.rows, threshold as f32, session)?;
+        oracle.update(&weights, &changed, session)?;
+        if settings.penalty == Penalty::SquaredL2 {
+            // phi_t := min(1, 1 / (sqrt(lambda) ||W^t||)); W^(t+1) := phi_t W^t
+            let phi = (1.0 / (settings.lambda.sqrt() * weights.norm())).min(1.0);
+            scale(&mut weights, phi, oracle, average.as_mut(), session)?;
+        }
+        if let Some(average) = &mut average {
+            average.count(&weights);
+        }
+        if let Some(valid) = valid
+            && !valid.is_empty()
+        {
+            let scorer = finish::linear(&weights, settings.prediction);
+            if Held::is_over(&mut best, scorer, iteration, settings, valid, session)? {
+                break;
+            }
+        }
+    }
+    session.progress("training", iterations, iterations, "batches");
+    let averaged = average.map(|average| average.finish(&weights));
+    match (averaged, best) {
+        // The mean is of all iterations: held-out rows have only decided when to stop.
+        (Some(mean), _) => Ok(finish::linear(&mean, settings.prediction)),
+        (None, Some(best)) => Ok(best.scorer),
+        (None, None) => Ok(finish::linear(&weights, settings.prediction)),
+    }
+}
+
+/// Multiplies all weights; where that changes unscaled values, tells the oracle.
+fn scale(
+    weights: &mut ClassRows,
+    factor: f64,
+    oracle: &mut dyn Oracle<ClassRows>,
+    average: Option<&mut Average>,
+    session: &Session<'_>,
+) -> Result<()> {
+    if !weights.is_folded_by(factor) {
+        weights.scale(factor);
+        return Ok(());
+    }
+    let all: Vec<u32> = (0..weights.classes() as u32).collect();
+    if let Some(average) = average {
+        average.settle(weights, all.iter().copied());
+    }
+    weights.scale(factor);
+    oracle.update(weights, &all, session)
+}
+
+/// The sub-gradient steps of a batch, against frozen weights: for each example its true class and its rival.
+///
+/// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give steps of
+/// size 0 (if the margin is tested), so that their classes still belong to R_t.
+fn steps(
+    settings: &Settings,
+    oracle: &dyn Oracle<ClassRows>,
+    weights: &ClassRows,
+    data: &Dataset,
+    batch: &[Example],
+    step: f64,
+    session: &Session<'_>,
+) -> Result<Vec<Addend>> {
+    let found = find_rivals(oracle, weights, data, batch, session)?;
+    let mut addends = Vec::with_capacity(2 * batch.len());
+    for (example, rival) in batch.iter().zip(found) {
+        let Some(rival) = rival else {
+            continue;
+        };
+        let row = data.rows.row(example.row as usize);
+        let is_violated = || {
+            let true_score = weights.dot(example.label, row);
+            // 1 + x_j^T (w_(r_j) - w_(y_j)) > 0
+            1.0 + weights.multiplier() * f64::from(rival.score - true_score) > 0.0
+        };
+        let row_weight = data
+            .weights
+            .as_ref()
+            .map_or(1.0, |weights| weights[example.row as usize]);
+        let coefficient = if !settings.margin_test || is_violated() {
+            (step / batch.len() as f64) as f32 * row_weight
+        } else {
+            0.0
+        };
+        // w_(r_j) := w_(r_j) - eta_t x_j;  w_(y_j) := w_(y_j) + eta_t x_j
+        for (class, coefficient) in [(rival.class, -coefficient), (example.label, coefficient)] {
+            addends.push(Addend {
+                class,
+                row: example.row,
+                coefficient,
+            });
+        }
+    }
+    Ok(addends)
+}
+
+/// Computes approximately, for each example, `r_j := argmax_{r != y_j} x_j^T w_r`; none if there is no other class.
+fn find_rivals(
+    oracle: &dyn Oracle<ClassRows>,
+    weights: &ClassRows,
+    data: &Dataset,
+    batch: &[Example],
+    session: &Session<'_>,
+) -> Result<Vec<Option<Scored>>> {
+    let mut found = vec![None; batch.len()];
+    session.run(|| {
+        found
+            .par_chunks_mut(STRIDE)
+            .zip(batch.par_chunks(STRIDE))
+            .try_for_each_init(
+                || (Scratch::default(), Vec::new()),
+                |(scratch, best), (answers, examples)| {
+                    session.check()?;
+                    for (answer, example) in answers.iter_mut().zip(examples) {
+                        let query = Query {
+                            row: data.rows.row(example.row as usize),
+                            labels: data.labels.row(example.row as usize),
+                            k: 1,
+                            draw: example.draw,
+                        };
+                        rivals(oracle, weights, &query, scratch, best);
+                        *answer = best.first().copied();
+                    }
+                    Ok(())
+                },
+            )
+    })?;
+    Ok(found)
+}
+
+/// |R_t|: how many classes a batch touches.
+fn count_distinct(addends: &mut [Addend]) -> usize {
+    addends.sort_by_key(|addend| addend.class);
+    addends.chunk_by(|a, b| a.class == b.class).count()
+}
+
+/// The best scorer so far on held-out rows.
+struct Held {
+    scorer: Linear,
+    macro_f1: f64,
+    iteration: u64,
+}
+
+impl Held {
+    /// Measures `scorer`, keeps it if it is the best, and says whether none has been better for too long.
+    fn is_over(
+        best: &mut Option<Self>,
+        scorer: Linear,
+        iteration: u64,
+        settings: &Settings,
+        valid: &Dataset,
+        session: &Session<'_>,
+    ) -> Result<bool> {
+        let evaluation = finish::evaluate(&scorer, valid, session)?;
+        let macro_f1 = evaluation.macro_f1();
+        session.tell(Event::HeldOut {
+            pass: iteration as usize,
+            accuracy: evaluation.accuracy(),
+            macro_f1,
+        });
+        if best.as_ref().is_none_or(|best| macro_f1 > best.macro_f1) {
+            *best = Some(Self {
+                scorer,
+                macro_f1,
+                iteration,
+            });
+        }
+        Ok(best
+            .as_ref()
+            .is_some_and(|best| iteration - best.iteration >= settings.patience))
+    }
+}

@@ -9,6 +9,7 @@
 mod exact;
 mod kind;
 mod random;
+mod sw_graph;
 
 use crate::model::Scratch;
 use crate::sparse::{ClassVectors, RowView, Scored};
@@ -17,6 +18,7 @@ use crate::{Result, Session};
 pub use exact::Exact;
 pub use kind::{ORACLE_PARAMS, OracleKind};
 pub use random::Random;
+pub use sw_graph::{SwGraph, SwGraphParams};
 
 /// One question to an oracle.
 #[derive(Debug, Clone, Copy)]

@@ -302,6 +302,15 @@ impl ClassVectors for ClassRows {
         sparse_dot(self.row(class), row)
     }
 
+    fn dot_spread(&self, class: u32, row: &[f32]) -> f32 {
+        let products = self.row(class).iter();
+        products.map(|(index, weight)| weight * row[index as usize]).sum()
+    }
+
+    fn is_sparse(&self) -> bool {
+        true
+    }
+
     fn dot_between(&self, left: u32, right: u32) -> f32 {
         sparse_dot(self.row(left), self.row(right))
     }

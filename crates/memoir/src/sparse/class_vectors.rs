@@ -16,6 +16,12 @@ pub trait ClassVectors: Send + Sync {
     /// Unscaled inner product of the class's vector with `row`.
     fn dot(&self, class: u32, row: RowView<'_>) -> f32;
 
+    /// As [`ClassVectors::dot`], with the row as a dense array: quicker where vectors are sparse and the row is long.
+    fn dot_spread(&self, class: u32, row: &[f32]) -> f32;
+
+    /// Whether vectors are stored sparse.
+    fn is_sparse(&self) -> bool;
+
     /// Unscaled inner product of the vectors of two classes.
     fn dot_between(&self, left: u32, right: u32) -> f32;
 

@@ -20,6 +20,7 @@ use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::oracle::OracleKind;
 use crate::params::Values;
+use crate::text::RowNeeds;
 use crate::{Result, Session};
 
 pub use sampling::Sampling;
@@ -70,8 +71,11 @@ impl Trainer for MarginTrainer {
         Ok(Box::new(linear))
     }
 
-    fn wants_constant(&self) -> bool {
-        true
+    fn row_needs(&self) -> RowNeeds {
+        RowNeeds {
+            constant: true,
+            ..RowNeeds::default()
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The oracles by name, with their parameters.
 
-use super::{Exact, Oracle, Random, SwGraph, SwGraphParams};
+use super::{Exact, HashSearch, Oracle, Random, SimpleLsh, SimpleLshParams, SwGraph, SwGraphParams};
 use crate::params::{Kind, Spec, Values};
-use crate::sparse::ClassRows;
+use crate::sparse::{ClassRows, ClassVectors};
 use crate::{Error, Result};
 
 /// The parameters by which an oracle is chosen; part of the table of every algorithm that asks one.
@@ -33,11 +33,41 @@ pub const ORACLE_PARAMS: &[Spec] = &[
         help: "sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the \
                original",
     },
+    Spec {
+        name: "hash-bits",
+        kind: Kind::Integer(1, 4096),
+        default: "64",
+        help: "simple-lsh: signs in the code of a class",
+    },
+    Spec {
+        name: "hash-search",
+        kind: Kind::Choice(&["hamming", "buckets"]),
+        default: "hamming",
+        help: "simple-lsh: whether all codes are compared, or those that share a part with the row's",
+    },
+    Spec {
+        name: "hash-candidates",
+        kind: Kind::Integer(1, 1_000_000),
+        default: "256",
+        help: "simple-lsh, hamming: classes with the nearest codes that are scored exactly",
+    },
+    Spec {
+        name: "hash-key-bits",
+        kind: Kind::Integer(1, 20),
+        default: "8",
+        help: "simple-lsh, buckets: signs in a part of the code; there is a table for each part",
+    },
+    Spec {
+        name: "hash-probes",
+        kind: Kind::Integer(0, 20),
+        default: "2",
+        help: "simple-lsh, buckets: least certain signs of each part that are also tried flipped",
+    },
 ];
 
 const ORACLE: Spec = Spec {
     name: "oracle",
-    kind: Kind::Choice(&["exact", "random", "sw-graph"]),
+    kind: Kind::Choice(&["exact", "random", "simple-lsh", "sw-graph"]),
     default: "exact",
     help: "How the strongest wrong class of an example is searched for",
 };
@@ -49,6 +79,8 @@ pub enum OracleKind {
     Exact,
     /// [`Random`].
     Random,
+    /// [`SimpleLsh`].
+    SimpleLsh(SimpleLshParams),
     /// [`SwGraph`].
     SwGraph(SwGraphParams),
 }
@@ -70,6 +102,16 @@ impl OracleKind {
                 ef_search: size("sw-ef-search")?,
                 seeds: size("sw-seeds")?,
             })),
+            Some("simple-lsh") => Ok(Self::SimpleLsh(SimpleLshParams {
+                bits: size("hash-bits")?,
+                search: match values.word("hash-search") {
+                    Some("buckets") => HashSearch::Buckets,
+                    _ => HashSearch::Hamming,
+                },
+                candidates: size("hash-candidates")?,
+                key_bits: size("hash-key-bits")?,
+                probes: size("hash-probes")?,
+            })),
             other => Err(Error::Parameter(format!(
                 "`oracle` must be {}, but is `{}`",
                 ORACLE.legal(),
@@ -78,12 +120,21 @@ impl OracleKind {
         }
     }
 
-    /// Makes the oracle; it knows no class yet.
-    pub fn build(&self) -> Box<dyn Oracle<ClassRows>> {
+    /// Makes the oracle; it knows no class yet. Its own random choices follow from `seed`.
+    pub fn build(&self, seed: u64) -> Box<dyn Oracle<ClassRows>> {
+        match self.build_inexact(seed) {
+            Some(oracle) => oracle,
+            None => Box::new(Exact::default()),
+        }
+    }
+
+    /// The same for vectors of any form; none for `exact`, which depends on the form.
+    pub fn build_inexact<W: ClassVectors>(&self, seed: u64) -> Option<Box<dyn Oracle<W>>> {
         match self {
-            Self::Exact => Box::new(Exact::default()),
-            Self::Random => Box::new(Random),
-            Self::SwGraph(params) => Box::new(SwGraph::new(*params)),
+            Self::Exact => None,
+            Self::Random => Some(Box::new(Random)),
+            Self::SimpleLsh(params) => Some(Box::new(SimpleLsh::new(*params, seed))),
+            Self::SwGraph(params) => Some(Box::new(SwGraph::new(*params))),
         }
     }
 }

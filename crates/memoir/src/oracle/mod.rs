@@ -9,6 +9,7 @@
 mod exact;
 mod kind;
 mod random;
+mod simple_lsh;
 mod sw_graph;
 
 use crate::model::Scratch;
@@ -18,6 +19,7 @@ use crate::{Result, Session};
 pub use exact::Exact;
 pub use kind::{ORACLE_PARAMS, OracleKind};
 pub use random::Random;
+pub use simple_lsh::{HashSearch, SimpleLsh, SimpleLshParams};
 pub use sw_graph::{SwGraph, SwGraphParams};
 
 /// One question to an oracle.

@@ -453,8 +453,8 @@ mod tests {
             assert!(weights.multiplier() >= SMALLEST_MULTIPLIER);
         }
         assert!(folded > 1);
-        // 0.9^1000 is 1.7e-46, beyond single precision: the vector ends as zero, and later batches still count in full.
-        assert_eq!(weights.norm(), 0.0);
+        // 0.9^1000, beyond single precision; later batches still count in full.
+        assert!(weights.norm() < 2e-46);
         weights.add(&mut [addend], &data, 0.0, &session(1)).unwrap();
         assert!((weights.norm() - 1.0).abs() < 1e-6);
         assert!(weights.scale(0.0) && weights.zeros().contains(0));

@@ -104,7 +104,7 @@ fn storms_of_insertions_deletions_and_replacements() {
     let (_, queries, labels) = learned(600);
     for subject in subjects() {
         let (mut weights, ..) = learned(600);
-        let mut oracle = subject.kind.build();
+        let mut oracle = subject.kind.build(0);
         let mut random = random(4);
         for storm in 0..8 {
             // Few or many at once; a third of them vanish.
@@ -226,7 +226,7 @@ fn the_number_of_threads_changes_nothing() {
     let half: Vec<u32> = (0..500).filter(|class| class % 2 == 0).collect();
     for subject in subjects() {
         let answers = |threads| {
-            let mut oracle = subject.kind.build();
+            let mut oracle = subject.kind.build(0);
             oracle.update(&weights, &all(500), &session(threads)).unwrap();
             oracle.update(&weights, &half, &session(threads)).unwrap();
             let rows = queries.iter().enumerate();
@@ -250,7 +250,7 @@ fn a_raised_flag_stops_an_update() {
         }
         let session = session(1);
         session.cancel().raise();
-        let outcome = subject.kind.build().update(&weights, &all(50), &session);
+        let outcome = subject.kind.build(0).update(&weights, &all(50), &session);
         assert!(
             matches!(outcome, Err(memoir::Error::Cancelled)),
             "{:?}",

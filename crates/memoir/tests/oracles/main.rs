@@ -3,7 +3,7 @@
 mod contract;
 mod world;
 
-use memoir::oracle::{OracleKind, SwGraphParams};
+use memoir::oracle::{HashSearch, OracleKind, SimpleLshParams, SwGraphParams};
 
 /// An oracle with what may be expected of it.
 struct Subject {
@@ -21,6 +21,17 @@ fn subjects() -> Vec<Subject> {
         ef_search: 64,
         seeds: 8,
     };
+    let hashes = SimpleLshParams {
+        bits: 128,
+        search: HashSearch::Hamming,
+        candidates: 300,
+        key_bits: 6,
+        probes: 2,
+    };
+    let buckets = SimpleLshParams {
+        search: HashSearch::Buckets,
+        ..hashes
+    };
     let subject = |kind, recall_at_1, recall_at_10| Subject {
         kind,
         recall_at_1,
@@ -29,6 +40,8 @@ fn subjects() -> Vec<Subject> {
     vec![
         subject(OracleKind::Exact, 1.0, 1.0),
         subject(OracleKind::Random, 0.0, 0.0),
+        subject(OracleKind::SimpleLsh(hashes), 0.8, 0.7),
+        subject(OracleKind::SimpleLsh(buckets), 0.7, 0.6),
         subject(OracleKind::SwGraph(graph), 0.95, 0.9),
         subject(
             OracleKind::SwGraph(SwGraphParams { seeds: 0, ..graph }),

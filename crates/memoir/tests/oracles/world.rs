@@ -87,7 +87,7 @@ pub(crate) fn all(classes: usize) -> Vec<u32> {
 }
 
 pub(crate) fn built(kind: &OracleKind, weights: &ClassRows) -> Box<dyn Oracle<ClassRows>> {
-    let mut oracle = kind.build();
+    let mut oracle = kind.build(0);
     oracle
         .update(weights, &all(weights.classes()), &session(2))
         .unwrap();

@@ -66,7 +66,7 @@ impl Trainer for MarginTrainer {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
-        let mut oracle = self.oracle.build();
+        let mut oracle = self.oracle.build(session.seed());
         let linear = descent::descend(&self.settings, oracle.as_mut(), data, valid, session)?;
         Ok(Box::new(linear))
     }

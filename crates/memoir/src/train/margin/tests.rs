@@ -15,7 +15,7 @@ fn train(algorithm: &Algorithm, given: &[(&str, &str)], data: &Dataset, threads:
     let settings = Settings::new(&values(algorithm, given), penalty(algorithm)).unwrap();
     let mut oracle = OracleKind::from_values(&values(algorithm, given))
         .unwrap()
-        .build();
+        .build(0);
     descent::descend(&settings, oracle.as_mut(), data, None, &session(threads)).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn weights(linear: &Linear) -> Vec<Vec<(u32, f32)>> {
 fn both_algorithms_learn_with_every_real_oracle() {
     let data = separable(60, 600);
     for algorithm in [&MEMOIR_L2, &MEMOIR_L1] {
-        for oracle in ["exact", "sw-graph"] {
+        for oracle in ["exact", "simple-lsh", "sw-graph"] {
             let linear = train(algorithm, &[("oracle", oracle)], &data, 2);
             let accuracy = accuracy(&linear, &data);
             // The paper's learners are weak, but one in sixty is what guessing gives.
@@ -78,7 +78,7 @@ fn both_algorithms_learn_with_every_real_oracle() {
 fn the_same_weights_at_any_number_of_threads() {
     let data = separable(40, 200);
     for algorithm in [&MEMOIR_L2, &MEMOIR_L1] {
-        for oracle in ["exact", "random", "sw-graph"] {
+        for oracle in ["exact", "random", "simple-lsh", "sw-graph"] {
             let given = [("oracle", oracle), ("iterations", "6"), ("average", "on")];
             let one = weights(&train(algorithm, &given, &data, 1));
             assert!(
@@ -180,7 +180,7 @@ fn held_out_rows_decide_when_to_stop() {
     }
     let count = Count(0.into());
     let session = session(2).with_observer(&count);
-    let mut oracle = OracleKind::Exact.build();
+    let mut oracle = OracleKind::Exact.build(0);
     let linear = descent::descend(&settings.unwrap(), oracle.as_mut(), &data, Some(&data), &session).unwrap();
     let iterations = count.0.load(std::sync::atomic::Ordering::Relaxed);
     assert!(iterations < 100, "{iterations}");

@@ -1,0 +1,132 @@
+use std::num::NonZeroUsize;
+
+use super::*;
+use crate::sparse::{ClassRows, RowView};
+
+/// Two vectors in the plane at `angle`; the share of signs on which they agree.
+fn agreement(angle: f32) -> f64 {
+    let projection = Projection::new(2, 4096, 11);
+    let mut code = |values: &[f32]| {
+        let mut components = vec![0.0; 4096];
+        let row = RowView {
+            indices: &[0, 1],
+            values,
+        };
+        projection.project(row, &mut Vec::new(), &mut components);
+        components.iter().map(|&along| along >= 0.0).collect::<Vec<_>>()
+    };
+    let (a, b) = (code(&[1.0, 0.0]), code(&[angle.cos(), angle.sin()]));
+    a.iter().zip(&b).filter(|(a, b)| a == b).count() as f64 / 4096.0
+}
+
+#[test]
+fn signs_agree_with_probability_one_minus_angle_over_pi() {
+    for degrees in [5, 30, 60, 90, 120, 175] {
+        let angle = f64::from(degrees).to_radians();
+        let expected = 1.0 - angle / std::f64::consts::PI;
+        // Four standard deviations of a share of 4096 independent signs.
+        let error = 4.0 * (expected * (1.0 - expected) / 4096.0).sqrt();
+        let found = agreement(angle as f32);
+        assert!(
+            (found - expected).abs() < error,
+            "{degrees} degrees: {found}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn the_bound_follows_vectors_that_grow_and_shrink() {
+    let session = Session::new(NonZeroUsize::MIN).unwrap();
+    let params = SimpleLshParams {
+        bits: 64,
+        search: HashSearch::Hamming,
+        candidates: 4,
+        key_bits: 8,
+        probes: 2,
+    };
+    let mut lsh = SimpleLsh::new(params, 0);
+    let mut weights = ClassRows::new(3, 2);
+    for length in [1.0f32, 1.05, 3.0, 2.0, 0.1] {
+        weights.set(
+            1,
+            RowView {
+                indices: &[0],
+                values: &[length],
+            },
+        );
+        weights.set(
+            2,
+            RowView {
+                indices: &[1],
+                values: &[0.05],
+            },
+        );
+        lsh.update(&weights, &[1, 2], &session).unwrap();
+        let length = f64::from(length);
+        assert!(
+            length <= lsh.bound && lsh.bound <= 2.0 * length.max(0.05) + 1e-6,
+            "{length}: {}",
+            lsh.bound
+        );
+    }
+}
+
+#[test]
+fn more_bits_find_more() {
+    let session = Session::new(NonZeroUsize::MIN).unwrap();
+    let mut weights = ClassRows::new(400, 20);
+    let number = |a: u32, b: u32| f32::from(((a * 2_654_435_761 + b * 40_503) >> 7) as u8) / 128.0 - 1.0;
+    let vector = |of: u32| {
+        (0..20)
+            .map(|feature| number(of, feature * feature + 1))
+            .collect::<Vec<_>>()
+    };
+    let indices: Vec<u32> = (0..20).collect();
+    for class in 0..400 {
+        weights.set(
+            class,
+            RowView {
+                indices: &indices,
+                values: &vector(class),
+            },
+        );
+    }
+    let all: Vec<u32> = (0..400).collect();
+    let recall = |bits: usize| {
+        let params = SimpleLshParams {
+            bits,
+            search: HashSearch::Hamming,
+            candidates: 20,
+            key_bits: 8,
+            probes: 0,
+        };
+        let mut lsh = SimpleLsh::new(params, 5);
+        lsh.update(&weights, &all, &session).unwrap();
+        let hits = (1000..1200).filter(|&of| {
+            let values = vector(of);
+            let row = RowView {
+                indices: &indices,
+                values: &values,
+            };
+            let query = Query {
+                row,
+                labels: &[],
+                k: 1,
+                draw: 0,
+            };
+            let mut found = Vec::new();
+            lsh.search(&weights, &query, &mut Scratch::default(), &mut found);
+            let best = all
+                .iter()
+                .map(|&class| weights.dot(class, row))
+                .fold(f32::MIN, f32::max);
+            found[0].score >= best
+        });
+        hits.count()
+    };
+    let (few, some, many) = (recall(16), recall(64), recall(512));
+    assert!(
+        few < some && some < many && many > 150,
+        "{few}, {some}, {many} of 200"
+    );
+}

@@ -75,7 +75,10 @@ fn the_bound_follows_vectors_that_grow_and_shrink() {
 fn more_bits_find_more() {
     let session = Session::new(NonZeroUsize::MIN).unwrap();
     let mut weights = ClassRows::new(400, 20);
-    let number = |a: u32, b: u32| f32::from(((a * 2_654_435_761 + b * 40_503) >> 7) as u8) / 128.0 - 1.0;
+    let number = |a: u32, b: u32| {
+        let mixed = a.wrapping_mul(2_654_435_761).wrapping_add(b.wrapping_mul(40_503));
+        f32::from((mixed >> 13) as u8) / 128.0 - 1.0
+    };
     let vector = |of: u32| {
         (0..20)
             .map(|feature| number(of, feature * feature + 1))

@@ -6,7 +6,7 @@ use crate::sparse::{ClassRows, RowView};
 /// Two vectors in the plane at `angle`; the share of signs on which they agree.
 fn agreement(angle: f32) -> f64 {
     let projection = Projection::new(2, 4096, 11);
-    let mut code = |values: &[f32]| {
+    let code = |values: &[f32]| {
         let mut components = vec![0.0; 4096];
         let row = RowView {
             indices: &[0, 1],

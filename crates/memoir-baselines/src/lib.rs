@@ -8,7 +8,11 @@
 //! ```
 
 mod by_feature;
+pub mod fastxml;
+mod halves;
 pub mod ovr;
+mod ranking;
+pub mod recall_tree;
 #[cfg(test)]
 mod test_data;
 
@@ -16,7 +20,12 @@ use memoir::catalogue::Algorithm;
 use memoir::model::ScorerKind;
 
 /// The algorithms of this crate, for [`memoir::Catalogue::with`].
-pub const ALGORITHMS: &[Algorithm] = &[ovr::OVR];
+pub const ALGORITHMS: &[Algorithm] = &[
+    ovr::OVR,
+    recall_tree::RECALL_TREE,
+    fastxml::FASTXML,
+    fastxml::PFASTREXML,
+];
 
 /// The kinds of scorers they make beyond the library's own, for [`memoir::Catalogue::with`].
-pub const SCORERS: &[ScorerKind] = &[];
+pub const SCORERS: &[ScorerKind] = &[recall_tree::RECALL_TREE_SCORER, fastxml::FOREST_SCORER];

@@ -58,7 +58,11 @@ mod tests {
 
     #[test]
     fn propensities_follow_the_formula() {
-        for (count, rows, a, b) in [(1u64, 1000u64, 0.55f64, 1.5f64), (50, 1000, 0.6, 2.6), (999, 1000, 0.5, 0.4)] {
+        for (count, rows, a, b) in [
+            (1u64, 1000u64, 0.55f64, 1.5f64),
+            (50, 1000, 0.6, 2.6),
+            (999, 1000, 0.5, 0.4),
+        ] {
             let c = ((rows as f64).ln() - 1.0) * (b + 1.0).powf(a);
             let expected = 1.0 / (1.0 + c * (-a * (count as f64 + b).ln()).exp());
             assert!((propensity(count, rows, a, b) - expected).abs() < 1e-12);

@@ -43,7 +43,8 @@ impl Tree {
         let number = self.children.len() as u32;
         self.children.push([0; 2]);
         self.bias.push(separator.bias);
-        self.features.extend(separator.weights.iter().map(|entry| entry.0));
+        self.features
+            .extend(separator.weights.iter().map(|entry| entry.0));
         self.weights.extend(separator.weights.iter().map(|entry| entry.1));
         self.separator_ends.push(self.features.len() as u64);
         self.classes.extend(leaf.iter().map(|entry| entry.0));
@@ -152,7 +153,11 @@ impl<'a> Grower<'a> {
             .iter()
             .zip(&sides)
             .map(|(&row, &side)| {
-                let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row as usize]);
+                let weight = self
+                    .data
+                    .weights
+                    .as_ref()
+                    .map_or(1.0, |weights| weights[row as usize]);
                 self.params.cost * by_side[usize::from(side)] * f64::from(weight)
             })
             .collect();
@@ -195,7 +200,11 @@ impl<'a> Grower<'a> {
         let mut sums: Vec<f64> = Vec::new();
         let mut total = 0.0;
         for &row in rows {
-            let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row as usize]);
+            let weight = self
+                .data
+                .weights
+                .as_ref()
+                .map_or(1.0, |weights| weights[row as usize]);
             total += f64::from(weight);
             for &label in self.data.labels.row(row as usize) {
                 let number = self.labels.number(label) as usize;

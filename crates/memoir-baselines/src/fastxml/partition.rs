@@ -106,7 +106,11 @@ impl NodeLabels {
             }
         }
         let mut order: Vec<u32> = (0..self.count as u32).collect();
-        order.sort_by(|&left, &right| sums[right as usize].total_cmp(&sums[left as usize]).then(left.cmp(&right)));
+        order.sort_by(|&left, &right| {
+            sums[right as usize]
+                .total_cmp(&sums[left as usize])
+                .then(left.cmp(&right))
+        });
         let mut discounts = vec![0.0; self.count];
         for (place, &label) in order.iter().enumerate() {
             discounts[label as usize] = discount(place + 1);
@@ -139,7 +143,11 @@ impl NodeLabels {
                 before += if *side { on_right } else { on_left };
                 after += on_left.max(on_right);
                 // A row that is served alike on both sides stays: turns end.
-                let better = if on_left == on_right { *side } else { on_right > on_left };
+                let better = if on_left == on_right {
+                    *side
+                } else {
+                    on_right > on_left
+                };
                 changed |= better != *side;
                 *side = better;
             }
@@ -157,7 +165,8 @@ impl NodeLabels {
     pub(super) fn objective(&self, sides: &[bool]) -> f64 {
         let discounts = [self.discounts(sides, false), self.discounts(sides, true)];
         let rows = 0..self.rows();
-        rows.map(|row| self.dcg(row, &discounts[usize::from(sides[row])])).sum()
+        rows.map(|row| self.dcg(row, &discounts[usize::from(sides[row])]))
+            .sum()
     }
 }
 
@@ -197,7 +206,9 @@ mod tests {
                 let rank = ranking.iter().position(|&other| other == label).unwrap() + 1;
                 dcg += gains.of_class[label as usize] / (1.0 + rank as f64).log2();
             }
-            let ideal: f64 = (1..=labels.len()).map(|rank| 1.0 / (1.0 + rank as f64).log2()).sum();
+            let ideal: f64 = (1..=labels.len())
+                .map(|rank| 1.0 / (1.0 + rank as f64).log2())
+                .sum();
             sum += if labels.is_empty() { 0.0 } else { dcg / ideal };
         }
         sum

@@ -117,7 +117,11 @@ impl Forest {
         }
         for (name, found, expected) in [
             ("forest.children", self.children.len(), 2 * nodes),
-            ("weights.features", self.separator_features.len(), self.separator_weights.len()),
+            (
+                "weights.features",
+                self.separator_features.len(),
+                self.separator_weights.len(),
+            ),
             ("leaves.classes", self.leaf_classes.len(), self.leaf_shares.len()),
         ] {
             if found != expected {
@@ -135,9 +139,17 @@ impl Forest {
             }
         }
         let weights = self.separator_weights.len();
-        check_offsets(("weights.offsets", &self.separator_offsets), nodes, ("weights.values", weights))?;
+        check_offsets(
+            ("weights.offsets", &self.separator_offsets),
+            nodes,
+            ("weights.values", weights),
+        )?;
         let shares = self.leaf_shares.len();
-        check_offsets(("leaves.offsets", &self.leaf_offsets), nodes, ("leaves.shares", shares))
+        check_offsets(
+            ("leaves.offsets", &self.leaf_offsets),
+            nodes,
+            ("leaves.shares", shares),
+        )
     }
 
     /// Whether `row` goes to the right child of `node`.
@@ -180,7 +192,9 @@ impl Scorer for Forest {
     /// Scores are mean shares, 0 for a class in none of the leaves; with class means, logarithms, and minus infinity.
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
         let ForestScratch { sums, touched, best } = scratch.get();
-        let known = row.indices.partition_point(|&feature| (feature as usize) < self.features);
+        let known = row
+            .indices
+            .partition_point(|&feature| (feature as usize) < self.features);
         let row = RowView {
             indices: &row.indices[..known],
             values: &row.values[..known],
@@ -214,7 +228,11 @@ impl Scorer for Forest {
             best.offer(Scored { class, score });
         }
         best.finish(out);
-        let rest = if self.tail.is_some() { f32::NEG_INFINITY } else { 0.0 };
+        let rest = if self.tail.is_some() {
+            f32::NEG_INFINITY
+        } else {
+            0.0
+        };
         complete(out, k, self.classes, rest);
     }
 
@@ -224,7 +242,10 @@ impl Scorer for Forest {
             ("forest.children".to_owned(), Tensor::U32(&self.children)),
             ("forest.bias".to_owned(), Tensor::F32(&self.bias)),
             ("weights.offsets".to_owned(), Tensor::U64(&self.separator_offsets)),
-            ("weights.features".to_owned(), Tensor::U32(&self.separator_features)),
+            (
+                "weights.features".to_owned(),
+                Tensor::U32(&self.separator_features),
+            ),
             ("weights.values".to_owned(), self.separator_weights.tensor()),
             ("leaves.offsets".to_owned(), Tensor::U64(&self.leaf_offsets)),
             ("leaves.classes".to_owned(), Tensor::U32(&self.leaf_classes)),

@@ -184,7 +184,11 @@ impl Solver<'_> {
         // Only coordinates that can move take part: those in use and those whose slope overcomes the penalty.
         let mut active: Vec<Coordinate> = Vec::new();
         for (number, &weight) in self.weights.iter().enumerate() {
-            let slope: f64 = self.columns.column(number).map(|(row, value)| value * slopes[row]).sum();
+            let slope: f64 = self
+                .columns
+                .column(number)
+                .map(|(row, value)| value * slopes[row])
+                .sum();
             let violated = if weight == 0.0 {
                 (slope.abs() - 1.0).max(0.0)
             } else {
@@ -223,7 +227,9 @@ impl Solver<'_> {
             let mut movement = 0.0;
             for coordinate in &mut *active {
                 let column = || self.columns.column(coordinate.number);
-                let bend: f64 = column().map(|(row, value)| value * curvatures[row] * moved[row]).sum();
+                let bend: f64 = column()
+                    .map(|(row, value)| value * curvatures[row] * moved[row])
+                    .sum();
                 let slope = coordinate.slope + bend;
                 let at = self.weights[coordinate.number] + coordinate.change;
                 let curvature = coordinate.curvature;
@@ -260,7 +266,10 @@ impl Solver<'_> {
                 .map(|coordinate| (self.weights[coordinate.number] + size * coordinate.change).abs())
                 .sum()
         };
-        let linear: f64 = active.iter().map(|coordinate| coordinate.slope * coordinate.change).sum();
+        let linear: f64 = active
+            .iter()
+            .map(|coordinate| coordinate.slope * coordinate.change)
+            .sum();
         let norm_before = norm(0.0);
         let promised = linear + norm(1.0) - norm_before;
         let before = self.loss(&[], 0.0) + norm_before;
@@ -301,7 +310,11 @@ mod tests {
     fn objective(rows: &[Vec<f64>], sides: &[bool], costs: &[f64], weights: &[f64]) -> f64 {
         let mut sum: f64 = weights.iter().map(|weight| weight.abs()).sum();
         for ((row, &side), cost) in rows.iter().zip(sides).zip(costs) {
-            let score: f64 = row.iter().zip(weights).map(|(value, weight)| value * weight).sum();
+            let score: f64 = row
+                .iter()
+                .zip(weights)
+                .map(|(value, weight)| value * weight)
+                .sum();
             sum += cost * (1.0 + (if side { -score } else { score }).exp()).ln();
         }
         sum
@@ -310,13 +323,21 @@ mod tests {
     /// The minimum by many small proximal gradient steps.
     fn slowly(rows: &[Vec<f64>], sides: &[bool], costs: &[f64]) -> f64 {
         let mut weights = vec![0.0; rows[0].len()];
-        let squares: f64 = rows.iter().zip(costs).map(|(row, cost)| cost * row.iter().map(|v| v * v).sum::<f64>()).sum();
+        let squares: f64 = rows
+            .iter()
+            .zip(costs)
+            .map(|(row, cost)| cost * row.iter().map(|v| v * v).sum::<f64>())
+            .sum();
         let step = 4.0 / squares;
         for _ in 0..20_000 {
             let mut gradient = vec![0.0; weights.len()];
             for ((row, &side), cost) in rows.iter().zip(sides).zip(costs) {
                 let sign = if side { 1.0 } else { -1.0 };
-                let score: f64 = row.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
+                let score: f64 = row
+                    .iter()
+                    .zip(&weights)
+                    .map(|(value, weight)| value * weight)
+                    .sum();
                 let pull = sign * cost / (1.0 + (sign * score).exp());
                 for (gradient, value) in gradient.iter_mut().zip(row) {
                     *gradient -= pull * value;

@@ -70,7 +70,11 @@ impl Tail {
     }
 
     fn check(&self, classes: usize) -> Result<(), String> {
-        check_offsets(("tail.offsets", &self.offsets), classes, ("tail.values", self.values.len()))?;
+        check_offsets(
+            ("tail.offsets", &self.offsets),
+            classes,
+            ("tail.values", self.values.len()),
+        )?;
         for (name, found, expected) in [
             ("tail.features", self.features.len(), self.values.len()),
             ("tail.squares", self.squares.len(), classes),
@@ -116,7 +120,10 @@ fn mean(data: &Dataset, rows: &[u32]) -> Vec<(u32, f32)> {
     let mut entries: Vec<(u32, f64)> = Vec::new();
     let mut total = 0.0;
     for &row in rows {
-        let weight = data.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row as usize]));
+        let weight = data
+            .weights
+            .as_ref()
+            .map_or(1.0, |weights| f64::from(weights[row as usize]));
         total += weight;
         let row = data.rows.row(row as usize).iter();
         entries.extend(row.map(|(feature, value)| (feature, f64::from(value) * weight)));

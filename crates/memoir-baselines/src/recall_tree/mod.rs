@@ -145,12 +145,7 @@ impl Trainer for RecallTree {
             let stage = format!("training, pass {pass} of {}", self.passes);
             for (part, stride) in examples.chunks(STRIDE).enumerate() {
                 session.check()?;
-                session.progress(
-                    &stage,
-                    (part * STRIDE) as u64,
-                    examples.len() as u64,
-                    "rows",
-                );
+                session.progress(&stage, (part * STRIDE) as u64, examples.len() as u64, "rows");
                 for &(row, label) in stride {
                     learner.learn(row as usize, label);
                 }

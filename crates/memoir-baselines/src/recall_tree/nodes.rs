@@ -91,7 +91,9 @@ impl Node {
 
     /// Whether `class` is among the candidates.
     pub(super) fn is_candidate(&self, class: u32, candidates: usize) -> bool {
-        self.places.get(&class).is_some_and(|&place| (place as usize) < candidates)
+        self.places
+            .get(&class)
+            .is_some_and(|&place| (place as usize) < candidates)
     }
 
     /// Forgets the examples, not the place in the tree.

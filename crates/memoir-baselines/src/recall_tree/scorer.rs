@@ -161,10 +161,7 @@ impl Scorer for RecallTreeScorer {
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
         vec![
             ("tree.children".to_owned(), Tensor::U32(&self.children)),
-            (
-                "tree.candidate_offsets".to_owned(),
-                Tensor::U64(&self.offsets),
-            ),
+            ("tree.candidate_offsets".to_owned(), Tensor::U64(&self.offsets)),
             ("tree.candidates".to_owned(), Tensor::U32(&self.candidates)),
             ("weights.values".to_owned(), self.weights.tensor()),
         ]

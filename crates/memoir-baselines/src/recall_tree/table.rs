@@ -45,7 +45,8 @@ impl Input {
         self.features = features as u64;
         self.entries.clear();
         let known = row.iter().filter(|&(feature, _)| (feature as usize) < features);
-        self.entries.extend(known.map(|(feature, value)| (u64::from(feature), value)));
+        self.entries
+            .extend(known.map(|(feature, value)| (u64::from(feature), value)));
         self.entries.push((self.features, 1.0));
         self.of_row = self.entries.len();
     }

@@ -10,7 +10,12 @@
 mod by_feature;
 pub mod fastxml;
 mod halves;
+pub mod knn;
+mod margin;
+pub mod msvm;
+mod objective;
 pub mod ovr;
+pub mod pd_sparse;
 mod ranking;
 pub mod recall_tree;
 #[cfg(test)]
@@ -19,13 +24,22 @@ mod test_data;
 use memoir::catalogue::Algorithm;
 use memoir::model::ScorerKind;
 
+pub use objective::Objective;
+
 /// The algorithms of this crate, for [`memoir::Catalogue::with`].
 pub const ALGORITHMS: &[Algorithm] = &[
     ovr::OVR,
+    msvm::MSVM,
     recall_tree::RECALL_TREE,
     fastxml::FASTXML,
     fastxml::PFASTREXML,
+    pd_sparse::PD_SPARSE,
+    knn::KNN,
 ];
 
 /// The kinds of scorers they make beyond the library's own, for [`memoir::Catalogue::with`].
-pub const SCORERS: &[ScorerKind] = &[recall_tree::RECALL_TREE_SCORER, fastxml::FOREST_SCORER];
+pub const SCORERS: &[ScorerKind] = &[
+    recall_tree::RECALL_TREE_SCORER,
+    fastxml::FOREST_SCORER,
+    knn::NEIGHBOURS,
+];

@@ -11,6 +11,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::loss::Loss;
+use crate::objective::Objective;
 
 /// Rows between two looks at the cancel flag.
 const STRIDE: usize = 1 << 13;
@@ -44,26 +45,6 @@ pub(super) struct Point {
     pub(super) bias_weight: f64,
     variables: Vec<f64>,
     is_positive: Vec<bool>,
-}
-
-/// What minimisation reached: the true minimum lies between the two.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Objective {
-    /// `½|w|² + Σ C_i loss(y_i w·x_i)`, an upper bound.
-    pub primal: f64,
-    /// The dual's value, a lower bound.
-    pub dual: f64,
-}
-
-impl std::ops::Add for Objective {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            primal: self.primal + other.primal,
-            dual: self.dual + other.dual,
-        }
-    }
 }
 
 impl Point {

@@ -28,11 +28,11 @@ use memoir::train::Trainer;
 use memoir::{Dataset, Error, Result, Session};
 use rayon::prelude::*;
 
-pub use descent::Objective;
 use descent::{Point, Problem};
 use loss::{Logistic, Loss, SquaredHinge};
 
 use crate::by_feature::{self, ClassWeights};
+use crate::objective::Objective;
 
 /// The algorithm, for a catalogue.
 pub const OVR: Algorithm = Algorithm {

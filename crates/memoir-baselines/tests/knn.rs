@@ -1,0 +1,211 @@
+//! Nearest neighbours against a search through all rows, in memory and through a model file.
+
+use std::num::NonZeroUsize;
+
+use memoir::data::TrainingData;
+use memoir::model::{Precision, Scorer, Scratch};
+use memoir::params::Values;
+use memoir::sparse::{RowView, Scored};
+use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
+use memoir::{Catalogue, Dataset, Error, Model, Session, train};
+use memoir_baselines::knn::{KNN, Knn, Neighbours};
+use proptest::prelude::*;
+
+fn session(threads: usize) -> Session<'static> {
+    Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+}
+
+fn values(neighbours: &str) -> Values {
+    Values::check(KNN.params, [("neighbours", neighbours)]).unwrap()
+}
+
+fn fit(data: &Dataset, neighbours: usize) -> Neighbours {
+    Knn::new(&values(&neighbours.to_string()))
+        .fit(data, &session(1))
+        .unwrap()
+}
+
+type Row = (Vec<(u32, i8)>, Vec<u32>);
+
+fn dataset(rows: &[Row], classes: usize) -> Dataset {
+    let mut data = Dataset {
+        classes: (0..classes).map(|class| class.to_string()).collect(),
+        ..Dataset::default()
+    };
+    for (entries, labels) in rows {
+        let mut entries = entries.iter().map(|&(f, v)| (f, f32::from(v))).collect();
+        data.rows.push_unsorted(&mut entries);
+        data.labels.push(labels.iter().copied());
+    }
+    data
+}
+
+fn cosine(left: RowView<'_>, right: RowView<'_>) -> f64 {
+    let mut product = 0.0;
+    for (feature, value) in left.iter() {
+        for (other, weight) in right.iter() {
+            if feature == other {
+                product += f64::from(value) * f64::from(weight);
+            }
+        }
+    }
+    let length = |row: RowView<'_>| row.iter().map(|(_, v)| f64::from(v).powi(2)).sum::<f64>().sqrt();
+    let lengths = length(left) * length(right);
+    if lengths > 0.0 { product / lengths } else { 0.0 }
+}
+
+/// The score of every class, from all cosines; `None` where neighbours at the border are too close to tell.
+fn brute_force(data: &Dataset, row: RowView<'_>, neighbours: usize) -> Option<Vec<f64>> {
+    let mut all: Vec<(usize, f64)> = (0..data.len())
+        .filter(|&other| !data.labels.row(other).is_empty())
+        .map(|other| (other, cosine(row, data.rows.row(other))))
+        .filter(|(_, cosine)| *cosine > 1e-6)
+        .collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if all.len() > neighbours && all[neighbours - 1].1 - all[neighbours].1 < 1e-6 {
+        return None;
+    }
+    let mut scores = vec![0.0; data.classes.len()];
+    for (other, cosine) in all.into_iter().take(neighbours) {
+        for &class in data.labels.row(other) {
+            scores[class as usize] += cosine;
+        }
+    }
+    Some(scores)
+}
+
+fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize, scratch: &mut Scratch) -> Vec<Scored> {
+    let mut out = Vec::new();
+    scorer.top_k(row, k, scratch, &mut out);
+    out
+}
+
+proptest! {
+    #[test]
+    fn votes_are_those_of_a_search_through_all_rows(
+        rows in proptest::collection::vec(
+            (proptest::collection::vec((0u32..10, -2i8..4), 0..6), proptest::collection::vec(0u32..6, 0..3)), 1..40),
+        queries in proptest::collection::vec(proptest::collection::vec((0u32..12, -2i8..4), 0..6), 1..6),
+        neighbours in 1usize..8,
+    ) {
+        let mut data = dataset(&rows, 6);
+        data.labels.push([0]);
+        data.rows.push_unsorted(&mut vec![(9, 1.0)]);
+        let scorer = fit(&data, neighbours);
+        let queries = dataset(&queries.into_iter().map(|entries| (entries, vec![])).collect::<Vec<_>>(), 0);
+        let mut scratch = Scratch::default();
+        for row in queries.rows.iter() {
+            let got = top(&scorer, row, 6, &mut scratch);
+            prop_assert!(got.is_sorted_by(|a, b| a.order(b).is_lt()) && got.len() == 6);
+            prop_assert_eq!(&top(&scorer, row, 2, &mut scratch), &got[..2]);
+            if let Some(expected) = brute_force(&data, row, neighbours) {
+                for scored in got {
+                    let expected = expected[scored.class as usize];
+                    prop_assert!((f64::from(scored.score) - expected).abs() < 1e-4, "{scored:?}, not {expected}");
+                }
+            }
+        }
+    }
+}
+
+fn model(data: Dataset, threads: usize) -> Model {
+    let features = data.rows.width();
+    let weighting = Weighting::fit(
+        WeightingScheme::Raw,
+        RowNeeds::default(),
+        &data.rows,
+        &data.labels,
+    );
+    let training = TrainingData {
+        data,
+        preprocessing: Preprocessing {
+            input: Input::Vectors { features, first: 1 },
+            weighting,
+        },
+        report: memoir::data::ReadReport::default(),
+    };
+    train::fit(&KNN, &values("3"), training, None, &session(threads)).unwrap()
+}
+
+fn catalogue() -> Catalogue {
+    Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS)
+}
+
+fn small() -> Dataset {
+    let rows: Vec<Row> = (0..200u32)
+        .map(|row| {
+            let entries = (0..4)
+                .map(|i| ((row * 7 + i * 5) % 23, (row % 5) as i8 + 1))
+                .collect();
+            (entries, vec![row % 9])
+        })
+        .collect();
+    dataset(&rows, 9)
+}
+
+#[test]
+fn a_model_file_answers_like_the_model_and_is_the_same_at_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<Vec<u8>> = [1, 2, 4]
+        .map(|threads| {
+            let path = folder.path().join(threads.to_string());
+            model(small(), threads).save(&path).unwrap();
+            std::fs::read(path).unwrap()
+        })
+        .into();
+    assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2]);
+    let made = model(small(), 1);
+    let loaded = Model::load(&folder.path().join("2"), &catalogue()).unwrap();
+    let data = small();
+    let all = |model: &Model| model.predict_rows(&data.rows, 5, &session(2)).unwrap();
+    assert_eq!(all(&made), all(&loaded));
+    assert_eq!(loaded.scorer.kind(), "neighbours");
+}
+
+#[test]
+fn a_scratch_serves_models_of_other_sizes() {
+    let large = fit(&small(), 3);
+    let tiny = fit(&dataset(&[(vec![(0, 1)], vec![1])], 2), 3);
+    let data = small();
+    let mut scratch = Scratch::default();
+    let first = top(&large, data.rows.row(150), 3, &mut scratch);
+    let row = RowView {
+        indices: &[0],
+        values: &[2.0],
+    };
+    assert_eq!(
+        top(&tiny, row, 1, &mut scratch),
+        [Scored { class: 1, score: 1.0 }]
+    );
+    assert_eq!(top(&large, data.rows.row(150), 3, &mut scratch), first);
+}
+
+#[test]
+fn edges_and_errors() {
+    let empty_row = dataset(&[(vec![], vec![0]), (vec![(3, 2)], vec![1])], 2);
+    let scorer = fit(&empty_row, 1);
+    let nothing = RowView {
+        indices: &[],
+        values: &[],
+    };
+    let best = top(&scorer, nothing, 2, &mut Scratch::default());
+    assert_eq!(
+        best,
+        [Scored { class: 0, score: 0.0 }, Scored { class: 1, score: 0.0 }]
+    );
+    assert_eq!(
+        top(&scorer, empty_row.rows.row(1), 1, &mut Scratch::default())[0].class,
+        1
+    );
+    assert!(Box::new(scorer).with_precision(Precision::F16).is_err());
+    let unlabelled = dataset(&[(vec![(0, 1)], vec![])], 1);
+    let error = Knn::new(&values("1")).fit(&unlabelled, &session(1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to learn from: no row has a label"
+    );
+    let cancelled = session(1);
+    cancelled.cancel().raise();
+    let outcome = Knn::new(&values("1")).fit(&small(), &cancelled);
+    assert!(matches!(outcome, Err(Error::Cancelled)));
+}

@@ -42,7 +42,9 @@ impl<'a, W: Write> Answers<'a, W> {
             Form::Csv => {
                 let mut table = csv::Writer::from_writer(writer);
                 let header = ["row", "rank", "class", "score"];
-                table.write_record(&header[..if scores { 4 } else { 3 }])?;
+                table
+                    .write_record(&header[..if scores { 4 } else { 3 }])
+                    .map_err(cause)?;
                 Sink::Csv(Box::new(table))
             }
         };
@@ -91,7 +93,9 @@ impl<'a, W: Write> Answers<'a, W> {
                     let rank = (rank + 1).to_string();
                     let score = scored.score.to_string();
                     let record = [&row, &rank, names.name(scored.class), &score];
-                    table.write_record(&record[..if self.scores { 4 } else { 3 }])?;
+                    table
+                        .write_record(&record[..if self.scores { 4 } else { 3 }])
+                        .map_err(cause)?;
                 }
                 Ok(())
             }
@@ -104,6 +108,14 @@ impl<'a, W: Write> Answers<'a, W> {
             Sink::Text(out) | Sink::Jsonl(out) => out.flush(),
             Sink::Csv(table) => table.flush(),
         }
+    }
+}
+
+/// What kept a table from being written. The plain conversion would hide the kind, by which a closed pipe is known.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(cause) => cause,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

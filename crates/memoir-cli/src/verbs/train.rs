@@ -46,9 +46,9 @@ pub(crate) struct Arguments {
     /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to be left raw
     #[arg(long, value_name = "KIND", default_value = "auto")]
     weighting: ValueKind,
-    /// How weights are stored: f32, or f16 for half the size
-    #[arg(long, value_name = "PRECISION", default_value = "f32")]
-    precision: StoredPrecision,
+    /// How weights are stored: f32, or f16 for half the size [default: as the algorithm makes them]
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<StoredPrecision>,
     #[command(flatten)]
     reading: Reading,
     /// Seed of every random choice
@@ -153,7 +153,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         training.data = training.data.replicated();
     }
     let mut model = train::fit(algorithm, &values, training, valid, &session)?;
-    model.scorer = model.scorer.with_precision(arguments.precision.into())?;
+    if let Some(precision) = arguments.precision {
+        model.scorer = model.scorer.with_precision(precision.into())?;
+    }
     interrupt::while_writing(|| model.save_in(&arguments.model, &session))?;
     progress.clear();
     if !arguments.running.quiet {

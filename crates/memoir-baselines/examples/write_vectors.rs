@@ -2,6 +2,7 @@
 //! very same vectors: `write_vectors TRAIN TEST OUT_TRAIN OUT_TEST`. Classes get the numbers 1, 2, … in the order of
 //! training; test rows of unknown classes get numbers behind those.
 
+use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -40,7 +41,7 @@ fn write(data: &Dataset, path: &Path) -> Result<()> {
             };
             let mut line = (class + 1).to_string();
             for (feature, value) in row.iter() {
-                line += &format!(" {}:{value}", feature + 1);
+                let _ = write!(line, " {}:{value}", feature + 1);
             }
             line.push('\n');
             out.write_all(line.as_bytes())

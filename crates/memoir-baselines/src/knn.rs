@@ -60,13 +60,13 @@ impl Knn {
                 "there is nothing to learn from: no row has a label".to_owned(),
             ));
         }
-        let voters: Vec<usize> = (0..data.len())
+        let labelled: Vec<usize> = (0..data.len())
             .filter(|&row| !data.labels.row(row).is_empty())
             .collect();
         let mut offsets = vec![0u64; data.rows.width() + 1];
         let mut label_ends = vec![0u64];
         let mut labels = Vec::with_capacity(data.labels.total());
-        for &row in &voters {
+        for &row in &labelled {
             for &feature in data.rows.row(row).indices {
                 offsets[feature as usize + 1] += 1;
             }
@@ -80,10 +80,10 @@ impl Knn {
         let entries = offsets[data.rows.width()] as usize;
         let mut rows = vec![0u32; entries];
         let mut values = vec![0f32; entries];
-        for (voter, &row) in voters.iter().enumerate() {
+        for (voter, &row) in labelled.iter().enumerate() {
             if voter % STRIDE == 0 {
                 session.check()?;
-                session.progress("indexing", voter as u64, voters.len() as u64, "rows");
+                session.progress("indexing", voter as u64, labelled.len() as u64, "rows");
             }
             let row = data.rows.row(row);
             let scale = inverse_length(row);
@@ -96,7 +96,7 @@ impl Knn {
         }
         Ok(Neighbours {
             classes: data.classes.len(),
-            neighbours: vec![self.neighbours].into(),
+            voters: vec![self.neighbours].into(),
             offsets: offsets.into(),
             rows: rows.into(),
             values: values.into(),
@@ -136,7 +136,7 @@ fn inverse_length(row: RowView<'_>) -> f32 {
 pub struct Neighbours {
     classes: usize,
     /// One number: how many of the nearest rows vote.
-    neighbours: Storage<u32>,
+    voters: Storage<u32>,
     /// Feature `f` owns the entries `offsets[f]..offsets[f + 1]`.
     offsets: Storage<u64>,
     rows: Storage<u32>,
@@ -161,7 +161,7 @@ impl Neighbours {
         let (classes, features) = source.shape();
         let loaded = Self {
             classes,
-            neighbours: source.u32("neighbours.count")?,
+            voters: source.u32("neighbours.count")?,
             offsets: source.u64("neighbours.offsets")?,
             rows: source.u32("neighbours.rows")?,
             values: source.f32("neighbours.values")?,
@@ -176,7 +176,7 @@ impl Neighbours {
 
     /// What could otherwise fail later; numbers of rows and classes in the long arrays are checked where they are used.
     fn check(&self, features: usize) -> std::result::Result<(), String> {
-        if self.neighbours.len() != 1 || self.neighbours[0] == 0 {
+        if self.voters.len() != 1 || self.voters[0] == 0 {
             return Err("`neighbours.count` must hold one number of at least 1".to_owned());
         }
         if Some(self.offsets.len()) != features.checked_add(1) {
@@ -226,7 +226,7 @@ impl Neighbours {
                 }
             }
         }
-        scratch.nearest.reset(self.neighbours[0] as usize);
+        scratch.nearest.reset(self.voters[0] as usize);
         for other in scratch.touched.drain(..) {
             // A row is listed twice when its sum passed through zero; its second visit finds nothing left.
             let score = std::mem::take(&mut scratch.cosines[other as usize]);
@@ -295,7 +295,7 @@ impl Scorer for Neighbours {
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
         vec![
-            ("neighbours.count".to_owned(), Tensor::U32(&self.neighbours)),
+            ("neighbours.count".to_owned(), Tensor::U32(&self.voters)),
             ("neighbours.offsets".to_owned(), Tensor::U64(&self.offsets)),
             ("neighbours.rows".to_owned(), Tensor::U32(&self.rows)),
             ("neighbours.values".to_owned(), Tensor::F32(&self.values)),
@@ -307,9 +307,9 @@ impl Scorer for Neighbours {
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
         match precision {
             Precision::F32 => Ok(self),
-            other => Err(Error::Mismatch(format!(
-                "`knn` keeps training rows as they are: it cannot store them as {other:?}"
-            ))),
+            Precision::F16 => Err(Error::Mismatch(
+                "`knn` keeps training rows as they are: it cannot store them in half precision".to_owned(),
+            )),
         }
     }
 }

@@ -10,8 +10,11 @@ pub(crate) fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
-/// Rows given as (entries, labels).
-pub(crate) fn dataset(rows: &[(Vec<(u32, f32)>, Vec<u32>)], classes: usize) -> Dataset {
+/// A row's entries and labels.
+pub(crate) type Example = (Vec<(u32, f32)>, Vec<u32>);
+
+/// The data set of these rows.
+pub(crate) fn dataset(rows: &[Example], classes: usize) -> Dataset {
     let mut data = Dataset {
         classes: (0..classes).map(|class| class.to_string()).collect(),
         ..Dataset::default()

@@ -22,8 +22,9 @@ fn linear_system(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         right.swap(column, pivot);
         for row in column + 1..size {
             let factor = matrix[row][column] / matrix[column][column];
-            for k in column..size {
-                matrix[row][k] -= factor * matrix[column][k];
+            let pivot_row = matrix[column].clone();
+            for (entry, above) in matrix[row].iter_mut().zip(&pivot_row) {
+                *entry -= factor * above;
             }
             right[row] -= factor * right[column];
         }

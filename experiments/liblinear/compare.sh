@@ -8,9 +8,12 @@ train=$1
 test=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cargo build --quiet --release -p memoir-xc-cli
-cargo build --quiet --release -p memoir-xc-baselines --example write_vectors --example objective
-bin=target/release
+# BIN names a folder with programs that are built already.
+if [ -z "${BIN:-}" ]; then
+    cargo build --quiet --release -p memoir-xc-cli
+    cargo build --quiet --release -p memoir-xc-baselines --example write_vectors --example objective
+fi
+bin=${BIN:-target/release}
 "$bin/examples/write_vectors" "$train" "$test" "$work/train.svm" "$work/test.svm"
 
 measured() { # NAME COMMAND... : runs it, and notes CPU seconds and peak memory

@@ -64,7 +64,7 @@ const PARAMS: &[Spec] = &[
     Spec {
         name: "tolerance",
         kind: Kind::Number(1e-9, 10.0),
-        default: "0.05",
+        default: "0.01",
         help: "Stop when no dual variable's projected gradient is larger",
     },
     Spec {
@@ -82,7 +82,7 @@ const PARAMS: &[Spec] = &[
 ];
 
 /// Classes between two reports of progress.
-const CLASSES_AT_A_TIME: usize = 256;
+const CLASSES_AT_A_TIME: usize = 64;
 
 /// One-vs-rest linear classification. Several labels per row are learned as they are; rows count by their weights.
 #[derive(Debug, Clone)]
@@ -102,7 +102,7 @@ impl Ovr {
             is_logistic: values.word("loss") == Some("logistic"),
             cost: values.number("cost").unwrap_or(1.0),
             bias: values.number("bias").unwrap_or(0.0),
-            tolerance: values.number("tolerance").unwrap_or(0.05),
+            tolerance: values.number("tolerance").unwrap_or(0.01),
             max_passes: values.integer("max-passes").unwrap_or(300) as usize,
             min_weight: values.number("min-weight").unwrap_or(0.0),
         }

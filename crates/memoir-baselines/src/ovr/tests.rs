@@ -176,14 +176,14 @@ fn objectives_and_weights_are_those_of_newton_on_the_primal() {
 }
 
 #[test]
-fn the_default_tolerance_is_within_a_thousandth_of_the_minimum() {
+fn the_default_tolerance_is_within_half_a_thousandth_of_the_minimum() {
     let data = random_dataset(8, 400, 60, 12, 7);
     let exact = ovr(&[("tolerance", "1e-7")])
         .objective(&data, &session(2))
         .unwrap();
     let quick = ovr(&[]).objective(&data, &session(2)).unwrap();
     assert!(
-        quick.primal >= exact.dual && quick.primal < exact.primal * 1.001,
+        quick.primal >= exact.dual && quick.primal < exact.primal * 1.0005,
         "{quick:?} {exact:?}"
     );
 }

@@ -1,8 +1,18 @@
 //! Automatic choices: what the user did not set, from the shape of the data.
 
-use super::weights::Start;
+use super::centroids::Start;
 use crate::data::Dataset;
 use crate::params::Values;
+use crate::sparse::fixed::quantize_weight;
+
+/// Rows with more features than this are long: one pass with few rivals teaches them enough.
+const LONG: f32 = 40.0;
+
+/// With more rows per class than this, further passes still teach something new.
+const MANY_ROWS: f32 = 30.0;
+
+/// Data with more labels a row than this has several labels.
+const SEVERAL: f32 = 1.1;
 
 /// What the choices depend on.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +41,14 @@ impl Shape {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choices {
     pub(super) passes: usize,
+    /// Whether later passes look for rivals anew.
+    pub(super) rescan: bool,
     pub(super) rivals: usize,
     pub(super) step_size: f32,
     pub(super) last_step_size: f32,
     pub(super) start: Start,
+    /// Pairs whose first weight is smaller, in fixed-point units, get no weight.
+    pub(super) least_start: i16,
     pub(super) batch: usize,
     pub(super) trim: f32,
     pub(super) least_slope: f32,
@@ -45,25 +59,37 @@ impl Choices {
     pub(super) fn new(values: &Values, shape: &Shape) -> Self {
         let integer = |name, automatic| values.integer(name).map_or(automatic, |v| v as usize);
         let number = |name, automatic| values.number(name).map_or(automatic, |v| v as f32);
-        let long = shape.row_length > 40.0;
+        let long = shape.row_length > LONG;
+        let several = shape.labels > SEVERAL;
+        let passes = match shape.rows as f32 / shape.classes as f32 {
+            _ if long => 1,
+            rows_per_class if rows_per_class > MANY_ROWS => 3,
+            _ => 2,
+        };
         let step_size = number("step-size", 3.0);
         Self {
-            passes: integer("passes", if long { 1 } else { 2 }),
+            passes: integer("passes", passes),
+            rescan: values.word("rescan") == Some("yes"),
             rivals: integer("rivals", ((300.0 / shape.row_length) as usize).clamp(10, 30))
                 .min(shape.classes.max(2) - 1),
             step_size,
             last_step_size: number("last-step-size", step_size / 6.0),
             start: Start {
                 scale: number("start-scale", 6.0),
-                size_power: number("size-power", if shape.labels > 1.1 { 0.1 } else { 0.0 }),
-                least: number("least-start", 0.0),
-                dense_share: 0.08,
+                size_power: number("size-power", if several { 0.1 } else { 0.0 }),
             },
+            least_start: quantize_weight(number("least-start", 0.0)).max(1),
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
             trim: number("trim", if long { 0.05 } else { 0.0 }),
             least_slope: number("least-slope", 0.02),
             least_weight: number("least-weight", 0.02),
         }
+    }
+
+    /// From this many classes on, a feature's weights are a dense row: about where adding it takes as long as adding
+    /// postings.
+    pub(super) fn dense_from(&self, classes: usize) -> u32 {
+        ((classes as f32 * 0.06) as u32).max(64)
     }
 
     /// The step size of batch `round` of `rounds`.

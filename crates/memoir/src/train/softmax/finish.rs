@@ -1,11 +1,17 @@
 //! The end of training: which pass was best, and what of the weights is kept.
 
-use super::choices::Choices;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::rows::QuantizedRows;
 use super::weights::Weights;
 use crate::data::Dataset;
+use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
-use crate::sparse::fixed::{FeatureRows, Narrow, Posting, Wide, quantize_weight};
-use crate::{Result, Session};
+use crate::sparse::Scored;
+use crate::sparse::fixed::{FeatureRows, Narrow, Posting, SearchScratch, Wide, quantize_weight, search};
+use crate::{Event, Result, Session};
 
 /// Postings that a finished scorer can hold.
 pub(super) trait Stored: Posting {
@@ -24,33 +30,51 @@ impl Stored for Wide {
     }
 }
 
+/// Passes in a row without improvement after which training stops.
+const PATIENCE: usize = 2;
+
 /// Remembers the weights of the pass that was best on held-out rows.
 pub(super) struct Best<'a, P> {
-    valid: Option<&'a Dataset>,
+    valid: Option<(&'a Dataset, QuantizedRows)>,
     accuracy: f64,
+    without_gain: usize,
     snapshot: Option<(Vec<P>, Vec<i16>)>,
 }
 
 impl<'a, P: Posting> Best<'a, P> {
     pub(super) fn new(valid: Option<&'a Dataset>) -> Self {
+        let valid = valid.map(|valid| (valid, QuantizedRows::new(&valid.rows, 0.0)));
         Self {
             valid,
             accuracy: f64::NEG_INFINITY,
+            without_gain: 0,
             snapshot: None,
         }
     }
 
     /// Measures the weights after `pass`; says whether to stop.
-    pub(super) fn judge(
-        &mut self,
-        _weights: &Weights<P>,
-        _pass: usize,
-        _session: &Session<'_>,
-    ) -> Result<bool> {
-        let _ = (self.valid, self.accuracy);
-        Ok(false)
+    pub(super) fn judge(&mut self, weights: &Weights<P>, pass: usize, session: &Session<'_>) -> Result<bool> {
+        let Some((valid, rows)) = &self.valid else {
+            return Ok(false);
+        };
+        let evaluation = evaluate(weights, valid, rows, session)?;
+        let (accuracy, macro_f1) = (evaluation.accuracy(), evaluation.macro_f1());
+        session.tell(Event::HeldOut {
+            pass,
+            accuracy,
+            macro_f1,
+        });
+        if accuracy > self.accuracy {
+            self.accuracy = accuracy;
+            self.without_gain = 0;
+            self.snapshot = Some(weights.snapshot());
+        } else {
+            self.without_gain += 1;
+        }
+        Ok(self.without_gain >= PATIENCE)
     }
 
+    /// Puts the best weights back.
     pub(super) fn restore(self, weights: &mut Weights<P>) {
         if let Some(snapshot) = self.snapshot {
             weights.restore(snapshot);
@@ -58,13 +82,45 @@ impl<'a, P: Posting> Best<'a, P> {
     }
 }
 
-/// The weights that are large enough to matter, as a scorer.
-pub(super) fn scorer<P: Stored>(
+fn evaluate<P: Posting>(
     weights: &Weights<P>,
-    choices: &Choices,
-    _session: &Session<'_>,
-) -> Box<dyn Scorer> {
-    let least = quantize_weight(choices.least_weight).max(1);
+    valid: &Dataset,
+    rows: &QuantizedRows,
+    session: &Session<'_>,
+) -> Result<Evaluation> {
+    let best: Vec<u32> = session.run(|| {
+        let search_one = |scratch: &mut (SearchScratch, Vec<_>, Vec<_>), row: usize| {
+            let (scratch, found, nothing) = scratch;
+            if !session.cancel().is_raised() {
+                search(weights, rows.row(row), 1, scratch, found, &[], nothing);
+            }
+            found
+                .first()
+                .map_or(0, |best: &crate::sparse::fixed::FixedScore| best.class)
+        };
+        let scratches: Vec<Mutex<_>> = (0..session.threads()).map(|_| Mutex::default()).collect();
+        (0..valid.len())
+            .into_par_iter()
+            .map(|row| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                search_one(
+                    &mut scratches[thread].lock().unwrap_or_else(PoisonError::into_inner),
+                    row,
+                )
+            })
+            .collect()
+    });
+    session.check()?;
+    let mut evaluation = Evaluation::new();
+    for (labels, &class) in valid.labels.iter().zip(&best) {
+        evaluation.add(labels, &[Scored { class, score: 0.0 }]);
+    }
+    Ok(evaluation)
+}
+
+/// The weights that are large enough to matter, as a scorer.
+pub(super) fn scorer<P: Stored>(weights: &Weights<P>, least_weight: f32) -> Box<dyn Scorer> {
+    let least = quantize_weight(least_weight).max(1);
     let mut offsets = Vec::with_capacity(weights.features() + 1);
     let mut postings = Vec::new();
     offsets.push(0);

@@ -6,11 +6,15 @@
 //! scan over all classes. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
 //! the inexact margin of the paper, with the memory of an earlier pass as the oracle.
 
+mod budget;
+mod centroids;
 mod choices;
 mod finish;
 mod gradient;
 mod rivals;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod update;
 mod weights;
 
@@ -25,6 +29,7 @@ use crate::text::RowNeeds;
 use crate::train::Trainer;
 use crate::{Error, Result, Session};
 
+use centroids::Centroids;
 use choices::{Choices, Shape};
 use finish::Stored;
 use rivals::{RivalMemory, RivalSearch, Source};
@@ -39,6 +44,12 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Integer(1, 1000),
         default: "auto",
         help: "Passes over the rows: the first finds each row's rivals by a scan, the others use these again",
+    },
+    Spec {
+        name: "rescan",
+        kind: Kind::Choice(&["no", "yes"]),
+        default: "no",
+        help: "Whether later passes look for each row's rivals anew instead of scoring those of the first pass again",
     },
     Spec {
         name: "rivals",
@@ -165,10 +176,15 @@ fn train<P: Posting + Stored>(
 ) -> Result<Box<dyn Scorer>> {
     let choices = Choices::new(values, &Shape::of(data));
     let rows = QuantizedRows::new(&data.rows, choices.trim);
-    let mut weights = Weights::<P>::from_centroids(data, &rows, choices.start, session)?;
+    let centroids = Centroids::new(data, &rows, choices.start);
+    let plan = budget::plan::<P>(data, &rows, &centroids, &choices, session)?;
+    let mut weights = Weights::<P>::from_centroids(&centroids, data.classes.len(), plan.layout, session)?;
+    drop(centroids);
     let mut search = RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session);
     let mut updater = Updater::new(weights.features(), session);
-    let mut memory = (choices.passes > 1).then(|| RivalMemory::new(data.len(), choices.rivals));
+    let mut memory = plan
+        .remember
+        .then(|| RivalMemory::new(data.len(), choices.rivals));
     let mut slopes = BatchSlopes::default();
     let mut order: Vec<u32> = (0..data.len() as u32).collect();
     let mut random = session.random("softmax: order of rows");
@@ -206,5 +222,5 @@ fn train<P: Posting + Stored>(
     }
     drop((search, updater, memory, order));
     best.restore(&mut weights);
-    Ok(finish::scorer(&weights, &choices, session))
+    Ok(finish::scorer(&weights, choices.least_weight))
 }

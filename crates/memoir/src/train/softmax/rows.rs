@@ -56,6 +56,18 @@ impl QuantizedRows {
         result
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    pub(super) fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        (self.entries() * 6 + self.len() * 12) as u64
+    }
+
     pub(super) fn width(&self) -> usize {
         self.width
     }

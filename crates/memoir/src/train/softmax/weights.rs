@@ -1,17 +1,24 @@
 //! The weights while they are learned.
 //!
-//! Only pairs of feature and class that occur together in a training row get a weight (their *support*), and frequent
-//! features a weight for every class. So the layout is fixed before training starts: nothing is inserted or moved, the
+//! Only pairs of feature and class that occur together in a training row get a weight (the *support*). So the layout is fixed before training starts: nothing is inserted or moved, the
 //! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth
 //! less than a tenth of a point of accuracy, and they would be the larger part of the model.
 
-use super::rows::QuantizedRows;
-use crate::data::{Dataset, RowsByClass};
-use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded, quantize_weight};
+use super::centroids::Centroids;
+use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded};
 use crate::{Result, Session};
 
 /// Marks a feature whose weights are postings.
 const SPARSE: u32 = u32::MAX;
+
+/// Which pairs get a weight, and how these are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Layout {
+    /// Pairs whose first weight is smaller, in fixed-point units, get no weight at all; at least 1.
+    pub(super) least: i16,
+    /// Features that occur with this many classes get a dense row.
+    pub(super) dense_from: u32,
+}
 
 /// Weights by feature: postings sorted by class, dense rows for frequent features.
 pub(super) struct Weights<P> {
@@ -26,95 +33,21 @@ pub(super) struct Weights<P> {
     dense: Vec<i16>,
 }
 
-/// How the first weights are made from the class centroids.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Start {
-    /// Length of each class's first weight vector.
-    pub(super) scale: f32,
-    /// First weights grow with this power of the class size: large classes, met more often, start a little ahead.
-    pub(super) size_power: f32,
-    /// Pairs whose first weight is smaller get no weight at all.
-    pub(super) least: f32,
-    /// Features that occur with this share of the classes get a dense row.
-    pub(super) dense_share: f32,
-}
-
-/// The centroids of the classes, one after the other.
-struct Centroids<'a> {
-    rows: &'a QuantizedRows,
-    row_weights: Option<&'a [f32]>,
-    by_class: RowsByClass,
-    size_power: f32,
-}
-
-impl Centroids<'_> {
-    /// Calls `emit` with each class and the features of its centroid, scaled to unit length.
-    fn for_each(&self, session: &Session<'_>, mut emit: impl FnMut(u32, &[(u32, f32)])) -> Result<()> {
-        let mut sums = vec![0f32; self.rows.width()];
-        let (mut touched, mut centroid) = (Vec::new(), Vec::new());
-        for class in 0..self.by_class.classes() {
-            if class % 256 == 0 {
-                session.check()?;
-            }
-            for &row in self.by_class.rows(class) {
-                let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
-                let row = self.rows.row(row as usize);
-                let factor = weight / row.scale;
-                for (&feature, &value) in row.indices.iter().zip(row.values) {
-                    let sum = &mut sums[feature as usize];
-                    if *sum == 0.0 {
-                        touched.push(feature);
-                    }
-                    *sum += f32::from(value) * factor;
-                }
-            }
-            let ahead = (self.by_class.rows(class).len() as f32).powf(self.size_power);
-            let norm = touched
-                .iter()
-                .map(|&f| sums[f as usize] * sums[f as usize])
-                .sum::<f32>()
-                .sqrt()
-                / ahead;
-            centroid.clear();
-            for feature in touched.drain(..) {
-                // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
-                let value = std::mem::take(&mut sums[feature as usize]);
-                if value != 0.0 {
-                    centroid.push((feature, value / norm));
-                }
-            }
-            emit(class as u32, &centroid);
-        }
-        Ok(())
-    }
-}
-
 impl<P: Posting> Weights<P> {
-    /// Weights that start at the class centroids.
+    /// Weights that start at the class centroids, laid out as `layout` says.
     pub(super) fn from_centroids(
-        data: &Dataset,
-        rows: &QuantizedRows,
-        start: Start,
+        centroids: &Centroids<'_>,
+        classes: usize,
+        layout: Layout,
         session: &Session<'_>,
     ) -> Result<Self> {
-        let (features, classes) = (rows.width(), data.classes.len());
-        let centroids = Centroids {
-            rows,
-            row_weights: data.weights.as_deref(),
-            by_class: RowsByClass::new(&data.labels),
-            size_power: start.size_power,
-        };
-        let least = quantize_weight(start.least).max(1);
-        let first_weight =
-            |value: f32| Some(quantize_weight(value * start.scale)).filter(|w| w.abs() >= least);
-
+        let features = centroids.width();
         let mut counts = vec![0u32; features];
-        centroids.for_each(session, |_, centroid| {
-            for &(feature, value) in centroid {
-                counts[feature as usize] += u32::from(first_weight(value).is_some());
+        centroids.for_each(layout.least, session, |_, centroid| {
+            for &(feature, _) in centroid {
+                counts[feature as usize] += 1;
             }
         })?;
-        let dense_from = ((start.dense_share * classes as f32) as u32).max(32);
         let mut weights = Self {
             classes,
             starts: vec![0; features + 1],
@@ -125,7 +58,7 @@ impl<P: Posting> Weights<P> {
         };
         for (feature, &count) in counts.iter().enumerate() {
             let mut length = count as usize;
-            if count >= dense_from {
+            if count >= layout.dense_from {
                 weights.slots[feature] = weights.dense_features.len() as u32;
                 weights.dense_features.push(feature as u32);
                 length = 0;
@@ -137,11 +70,8 @@ impl<P: Posting> Weights<P> {
         weights.dense = vec![0; weights.dense_features.len() * padded(classes)];
 
         let mut next = weights.starts.clone();
-        centroids.for_each(session, |class, centroid| {
-            for &(feature, value) in centroid {
-                let Some(weight) = first_weight(value) else {
-                    continue;
-                };
+        centroids.for_each(layout.least, session, |class, centroid| {
+            for &(feature, weight) in centroid {
                 let slot = weights.slots[feature as usize];
                 if slot == SPARSE {
                     weights.postings[next[feature as usize]] = P::new(class, weight);
@@ -158,12 +88,15 @@ impl<P: Posting> Weights<P> {
         self.slots.len()
     }
 
+    /// Bytes beside the weights themselves, for so many features.
+    pub(super) fn overhead(features: usize) -> usize {
+        (features + 1) * (size_of::<usize>() + size_of::<u32>())
+    }
+
     /// Bytes that the weights take.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.postings)
-            + size_of_val(&*self.dense)
-            + size_of_val(&*self.starts)
-            + size_of_val(&*self.slots)
+        size_of_val(&*self.postings) + size_of_val(&*self.dense) + Self::overhead(self.features())
     }
 
     /// The weights of `feature` that are not zero, by rising class.
@@ -176,20 +109,6 @@ impl<P: Posting> Weights<P> {
         sparse
             .chain((0u32..).zip(dense.iter().copied()))
             .filter(|entry| entry.1 != 0)
-    }
-
-    /// The weight of one pair.
-    pub(super) fn weight(&self, feature: u32, class: u32) -> i16 {
-        match self.feature(feature) {
-            FeatureRow::Dense(dense) => dense[class as usize],
-            FeatureRow::Sparse(postings) => {
-                let place = postings.partition_point(|posting| posting.class() < class);
-                postings
-                    .get(place)
-                    .filter(|posting| posting.class() == class)
-                    .map_or(0, |posting| posting.weight())
-            }
-        }
     }
 
     /// Cuts the weights into parts that can be changed at the same time: part `i` holds the features from `ends[i - 1]`

@@ -1,0 +1,163 @@
+//! What training may take of memory, and what is given up to stay inside.
+
+use super::centroids::Centroids;
+use super::choices::Choices;
+use super::rivals::RivalMemory;
+use super::rows::QuantizedRows;
+use super::weights::{Layout, Weights};
+use crate::data::Dataset;
+use crate::sparse::fixed::{Posting, padded};
+use crate::{Error, Result, Session};
+
+/// How training is laid out in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Plan {
+    pub(super) layout: Layout,
+    /// Whether rivals are remembered for later passes (which otherwise scan again).
+    pub(super) remember: bool,
+}
+
+/// The program itself, its threads' stacks, and what the allocator keeps back.
+const PROGRAM: u64 = 12 << 20;
+
+/// The plan for `choices`; under a memory budget the best one that fits, with a note of what it costs.
+pub(super) fn plan<P: Posting>(
+    data: &Dataset,
+    rows: &QuantizedRows,
+    centroids: &Centroids<'_>,
+    choices: &Choices,
+    session: &Session<'_>,
+) -> Result<Plan> {
+    let classes = data.classes.len();
+    let free = Plan {
+        layout: Layout {
+            least: choices.least_start,
+            dense_from: choices.dense_from(classes),
+        },
+        remember: choices.passes > 1 && !choices.rescan,
+    };
+    let Some(budget) = session.memory_budget() else {
+        return Ok(free);
+    };
+    let support = Support::count(centroids, choices.least_start, session)?;
+    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, choices, session);
+    let memory = RivalMemory::bytes(data.len(), choices.rivals) as u64;
+    let cost = |plan: &Plan| {
+        fixed + support.bytes::<P>(classes, plan.layout) + if plan.remember { memory } else { 0 }
+    };
+    // A row is dense only where that is no larger than its postings.
+    let compact = classes.div_ceil(size_of::<P>() / 2).max(1) as u32;
+    let lean = Layout {
+        dense_from: free.layout.dense_from.max(compact),
+        ..free.layout
+    };
+    for plan in [
+        free,
+        Plan { layout: lean, ..free },
+        Plan {
+            layout: lean,
+            remember: false,
+        },
+    ] {
+        if cost(&plan) <= budget {
+            return Ok(plan);
+        }
+    }
+    let room = budget.saturating_sub(fixed + Weights::<P>::overhead(rows.width()) as u64);
+    let most = room / size_of::<P>() as u64;
+    let total = support.total();
+    // Fewer than one weight per class would be no model at all.
+    let least = support
+        .least_for(most)
+        .filter(|_| most >= classes as u64)
+        .ok_or_else(|| {
+            let needed =
+                fixed + Weights::<P>::overhead(rows.width()) as u64 + (classes * size_of::<P>()) as u64;
+            Error::Parameter(format!(
+                "the memory budget of {} MB is too small: the data and the smallest model take {} MB",
+                budget.div_ceil(1_000_000),
+                needed.div_ceil(1_000_000)
+            ))
+        })?;
+    let kept = support.at_least(least);
+    session.note(format!(
+        "to stay within the memory budget, {kept} of {total} weights are learned (those that start at {:.3} or more)",
+        f32::from(least) / crate::sparse::fixed::WEIGHT_UNITS
+    ));
+    Ok(Plan {
+        layout: Layout { least, ..lean },
+        remember: false,
+    })
+}
+
+/// What the caller's data takes.
+fn data_bytes(data: &Dataset) -> u64 {
+    let rows = data.rows.entries() * 8 + data.rows.offsets().len() * 8;
+    let labels = data.labels.total() * 4 + data.labels.len() * 8;
+    (rows + labels + data.weights.as_ref().map_or(0, |weights| weights.len() * 4)) as u64
+}
+
+/// Sums of a search and of an update for each thread, tokens of a batch, rows by class, the order of rows.
+fn working_bytes(classes: usize, rows: &QuantizedRows, choices: &Choices, session: &Session<'_>) -> u64 {
+    let batch = choices.batch.min(rows.len().max(1));
+    let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
+    let slopes = batch * (choices.rivals + 2) * 32;
+    (session.threads() * padded(classes) * 12 + tokens + slopes + rows.len() * 12 + rows.width() * 24) as u64
+}
+
+/// How many pairs of feature and class there are, by feature and by size of their first weight.
+struct Support {
+    by_feature: Vec<u32>,
+    by_size: Vec<u64>,
+}
+
+impl Support {
+    fn count(centroids: &Centroids<'_>, least: i16, session: &Session<'_>) -> Result<Self> {
+        let mut support = Self {
+            by_feature: vec![0; centroids.width()],
+            by_size: vec![0; i16::MAX as usize + 1],
+        };
+        centroids.for_each(least, session, |_, centroid| {
+            for &(feature, weight) in centroid {
+                support.by_feature[feature as usize] += 1;
+                support.by_size[weight.unsigned_abs().min(i16::MAX as u16) as usize] += 1;
+            }
+        })?;
+        Ok(support)
+    }
+
+    /// Bytes of the weights under `layout`, which keeps every pair that was counted.
+    fn bytes<P: Posting>(&self, classes: usize, layout: Layout) -> u64 {
+        let row = |&count: &u32| {
+            if count >= layout.dense_from {
+                padded(classes) * 2
+            } else {
+                count as usize * size_of::<P>()
+            }
+        };
+        (Weights::<P>::overhead(self.by_feature.len()) + self.by_feature.iter().map(row).sum::<usize>())
+            as u64
+    }
+
+    fn total(&self) -> u64 {
+        self.by_size.iter().sum()
+    }
+
+    fn at_least(&self, least: i16) -> u64 {
+        self.by_size[least as usize..].iter().sum()
+    }
+
+    /// The smallest size from which on there are at most `most` pairs.
+    fn least_for(&self, most: u64) -> Option<i16> {
+        let mut count = 0;
+        let mut least = None;
+        for (size, pairs) in self.by_size.iter().enumerate().skip(1).rev() {
+            count += pairs;
+            if count > most {
+                break;
+            }
+            least = Some(size as i16);
+        }
+        least
+    }
+}

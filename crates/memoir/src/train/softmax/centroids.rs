@@ -1,0 +1,85 @@
+//! First weights: the centroid of each class, scaled.
+
+use super::rows::QuantizedRows;
+use crate::data::{Dataset, RowsByClass};
+use crate::sparse::fixed::quantize_weight;
+use crate::{Result, Session};
+
+/// How the first weights are made from the class centroids.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    /// Length of each class's first weight vector.
+    pub(super) scale: f32,
+    /// First weights grow with this power of the class size: large classes, met more often, start a little ahead.
+    pub(super) size_power: f32,
+}
+
+/// The centroids of the classes, one after the other.
+pub(super) struct Centroids<'a> {
+    rows: &'a QuantizedRows,
+    row_weights: Option<&'a [f32]>,
+    by_class: RowsByClass,
+    start: Start,
+}
+
+impl<'a> Centroids<'a> {
+    pub(super) fn new(data: &'a Dataset, rows: &'a QuantizedRows, start: Start) -> Self {
+        let by_class = RowsByClass::new(&data.labels);
+        Self {
+            rows,
+            row_weights: data.weights.as_deref(),
+            by_class,
+            start,
+        }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    /// Calls `emit` with each class and the features of its first weight vector, in fixed-point units. Weights that
+    /// round to less than `least` units are left out.
+    pub(super) fn for_each(
+        &self,
+        least: i16,
+        session: &Session<'_>,
+        mut emit: impl FnMut(u32, &[(u32, i16)]),
+    ) -> Result<()> {
+        let mut sums = vec![0f32; self.rows.width()];
+        let (mut touched, mut centroid) = (Vec::new(), Vec::new());
+        for class in 0..self.by_class.classes() {
+            if class % 256 == 0 {
+                session.check()?;
+            }
+            for &row in self.by_class.rows(class) {
+                let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
+                let row = self.rows.row(row as usize);
+                let factor = weight / row.scale;
+                for (&feature, &value) in row.indices.iter().zip(row.values) {
+                    let sum = &mut sums[feature as usize];
+                    if *sum == 0.0 {
+                        touched.push(feature);
+                    }
+                    *sum += f32::from(value) * factor;
+                }
+            }
+            let squares = touched
+                .iter()
+                .map(|&feature| sums[feature as usize].powi(2))
+                .sum::<f32>();
+            let ahead = (self.by_class.rows(class).len() as f32).powf(self.start.size_power);
+            let factor = self.start.scale * ahead / squares.sqrt();
+            centroid.clear();
+            for feature in touched.drain(..) {
+                // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
+                let value = std::mem::take(&mut sums[feature as usize]);
+                let weight = quantize_weight(value * factor);
+                if weight.abs() >= least {
+                    centroid.push((feature, weight));
+                }
+            }
+            emit(class as u32, &centroid);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! The whole algorithm: against a plain dense version, at several numbers of threads, under budgets, on odd data.
+
+use std::num::NonZeroUsize;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Scratch, Tensor};
+use crate::sparse::fixed::WEIGHT_UNITS;
+use crate::sparse::{RowView, Scored};
+use crate::{Cancel, ClassNames};
+
+fn session(threads: usize) -> Session<'static> {
+    Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+}
+
+/// Rows of a few features each; a row's features depend on its class, so there is something to learn.
+fn data(rows: usize, classes: u32, features: u32, labels: usize, seed: u64) -> Dataset {
+    let mut state = seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut next = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    let mut data = Dataset::default();
+    let names: ClassNames = (0..classes).map(|class| format!("class {class}")).collect();
+    data.classes = names;
+    for row in 0..rows {
+        let class = if row < classes as usize {
+            row as u32
+        } else {
+            next() % classes
+        };
+        let mut entries: Vec<(u32, f32)> = (0..4)
+            .map(|i| ((class * 7 + i * (next() % 5)) % features, 0.4))
+            .collect();
+        entries.push((next() % features, 0.3));
+        data.rows.push_unsorted(&mut entries);
+        data.labels
+            .push((0..labels as u32).map(|i| (class + i * 3) % classes));
+    }
+    data.rows.set_width(features as usize);
+    data
+}
+
+fn softmax(given: &[(&str, &str)]) -> Softmax {
+    Softmax {
+        values: Values::check(PARAMS, given.iter().copied()).unwrap(),
+    }
+}
+
+fn postings(scorer: &dyn Scorer) -> (Vec<u64>, Vec<u8>) {
+    let (mut offsets, mut bytes) = (vec![], vec![]);
+    for (_, tensor) in scorer.tensors() {
+        match tensor {
+            Tensor::U64(values) => offsets = values.to_vec(),
+            Tensor::U32(values) => bytes = bytemuck::cast_slice(values).to_vec(),
+            Tensor::U16(values) => bytes = bytemuck::cast_slice(values).to_vec(),
+            _ => panic!("unexpected tensor"),
+        }
+    }
+    (offsets, bytes)
+}
+
+fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {
+    let mut out = vec![];
+    scorer.top_k(row, k, &mut Scratch::default(), &mut out);
+    out
+}
+
+#[test]
+fn the_table_of_defaults_is_legal() {
+    assert_eq!(Softmax::default().values.iter().count(), PARAMS.len());
+}
+
+/// One step over one batch, written plainly: dense weights, floating point, all classes.
+#[test]
+fn one_batch_equals_a_dense_computation() {
+    let data = data(60, 12, 30, 2, 5);
+    let (scale, step) = (6.0f64, 0.7f64);
+    let classes = data.classes.len();
+    let width = data.rows.width();
+    // First weights: scaled centroids, zero outside the support.
+    let mut weights = vec![vec![0f64; classes]; width];
+    for class in 0..classes {
+        let mut sums = vec![0f64; width];
+        for (row, labels) in data.labels.iter().enumerate() {
+            if labels.contains(&(class as u32)) {
+                data.rows
+                    .row(row)
+                    .iter()
+                    .for_each(|(f, v)| sums[f as usize] += f64::from(v));
+            }
+        }
+        let norm = sums.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let ahead = (data.labels.iter().filter(|l| l.contains(&(class as u32))).count() as f64).powf(0.1);
+        for feature in 0..width {
+            weights[feature][class] = scale * ahead * sums[feature] / norm;
+        }
+    }
+    let frozen = weights.clone();
+    for (row, labels) in data.labels.iter().enumerate() {
+        let score = |class: usize| -> f64 {
+            data.rows
+                .row(row)
+                .iter()
+                .map(|(f, v)| frozen[f as usize][class] * f64::from(v))
+                .sum()
+        };
+        let rivals: Vec<usize> = (0..classes)
+            .filter(|&c| !labels.contains(&(c as u32)) && score(c) > 0.0)
+            .collect();
+        let mass: f64 = rivals.iter().map(|&c| score(c).exp()).sum();
+        let mut slopes = vec![0f64; classes];
+        let share = (labels.len() as f64).powf(-0.5);
+        for &label in labels {
+            let own = score(label as usize).exp();
+            slopes[label as usize] += share * mass / (own + mass);
+            for &rival in &rivals {
+                slopes[rival] -= share * score(rival).exp() / (own + mass);
+            }
+        }
+        for (feature, value) in data.rows.row(row).iter() {
+            for class in 0..classes {
+                if frozen[feature as usize][class] != 0.0 {
+                    weights[feature as usize][class] += step * f64::from(value) * slopes[class];
+                }
+            }
+        }
+    }
+    let trainer = softmax(&[
+        ("passes", "1"),
+        ("batch", "1000"),
+        ("rivals", "12"),
+        ("step-size", "0.7"),
+        ("last-step-size", "0.7"),
+        ("least-slope", "0"),
+        ("least-weight", "0"),
+        ("trim", "0"),
+    ]);
+    let scorer = trainer.train(&data, None, &session(1)).unwrap();
+    for class in 0..classes as u32 {
+        let got: std::collections::BTreeMap<u32, f32> =
+            scorer.class_weights(class).unwrap().into_iter().collect();
+        for (feature, row) in weights.iter().enumerate() {
+            let got = f64::from(got.get(&(feature as u32)).copied().unwrap_or(0.0));
+            // Two units: one for rounding the change, the rest for integer row values.
+            let tolerance = 2.5 / f64::from(WEIGHT_UNITS);
+            assert!(
+                (got - row[class as usize]).abs() < tolerance,
+                "{feature} {class}: {got} {}",
+                row[class as usize]
+            );
+        }
+    }
+}
+
+#[test]
+fn learns_what_can_be_learned() {
+    let data = data(600, 40, 300, 1, 3);
+    let scorer = Softmax::default().train(&data, None, &session(2)).unwrap();
+    let right = (0..data.len())
+        .filter(|&row| top(&*scorer, data.rows.row(row), 1)[0].class == data.labels.row(row)[0])
+        .count();
+    assert!(right > 480, "{right} of 600");
+}
+
+#[test]
+fn the_same_bytes_at_any_number_of_threads() {
+    for labels in [1, 3] {
+        let data = data(900, 70, 90, labels, 8);
+        let valid = data.subset(0..100);
+        let train = |threads| {
+            postings(
+                &*Softmax::default()
+                    .train(&data, Some(&valid), &session(threads))
+                    .unwrap(),
+            )
+        };
+        let one = train(1);
+        assert!(!one.1.is_empty());
+        assert_eq!(one, train(2));
+        assert_eq!(one, train(4));
+    }
+}
+
+#[test]
+fn the_best_pass_is_kept() {
+    let data = data(300, 30, 60, 1, 4);
+    let valid = data.subset(0..60);
+    // Steps so large that passes jump about: what is kept must be as good as the best that was reported.
+    struct Scores(std::sync::Mutex<Vec<f64>>);
+    impl crate::Observer for Scores {
+        fn notice(&self, event: crate::Event<'_>) {
+            if let crate::Event::HeldOut { accuracy, .. } = event {
+                self.0.lock().unwrap().push(accuracy);
+            }
+        }
+    }
+    let scores = Scores(std::sync::Mutex::default());
+    let session = session(1).with_observer(&scores);
+    let trainer = softmax(&[
+        ("passes", "12"),
+        ("step-size", "300"),
+        ("last-step-size", "300"),
+        ("least-weight", "0"),
+    ]);
+    let scorer = trainer.train(&data, Some(&valid), &session).unwrap();
+    let right = (0..valid.len())
+        .filter(|&row| top(&*scorer, valid.rows.row(row), 1)[0].class == valid.labels.row(row)[0])
+        .count();
+    let reported = scores.0.into_inner().unwrap();
+    let best = reported.iter().copied().fold(0.0, f64::max);
+    assert!(
+        (right as f64 / 60.0 - best).abs() < 1e-9,
+        "{right} of 60, reported {reported:?}"
+    );
+}
+
+#[test]
+fn odd_data_does_no_harm() {
+    let cases = [
+        ("one row", data(1, 1, 5, 1, 1)),
+        ("one class", data(20, 1, 5, 1, 1)),
+        ("one feature", data(20, 3, 1, 1, 1)),
+        ("every class a label of every row", data(9, 3, 5, 3, 1)),
+        ("one row each", data(300, 300, 50, 1, 1)),
+    ];
+    for (name, data) in cases {
+        let scorer = Softmax::default()
+            .train(&data, None, &session(2))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(
+            top(&*scorer, data.rows.row(0), 3).len(),
+            3.min(data.classes.len()),
+            "{name}"
+        );
+    }
+    let mut empty = data(10, 3, 5, 1, 1);
+    empty.rows.push(RowView {
+        indices: &[],
+        values: &[],
+    });
+    empty.labels.push([2]);
+    empty.rows.push(RowView {
+        indices: &[1],
+        values: &[1.0],
+    });
+    empty.labels.push([]);
+    assert!(Softmax::default().train(&empty, None, &session(1)).is_ok());
+    let mut unlabelled = Dataset::default();
+    unlabelled.rows.push(RowView {
+        indices: &[1],
+        values: &[1.0],
+    });
+    unlabelled.labels.push([]);
+    let complaint = Softmax::default()
+        .train(&unlabelled, None, &session(1))
+        .err()
+        .unwrap()
+        .to_string();
+    assert_eq!(complaint, "no row has a label, so there is nothing to learn");
+}
+
+#[test]
+fn more_classes_than_sixteen_bits_can_tell_apart() {
+    let data = data(70_000, 70_000, 5_000, 1, 1);
+    let scorer =
+        softmax(&[("batch", "20000"), ("passes", "1"), ("rivals", "3")]).train(&data, None, &session(2));
+    let scorer = scorer.unwrap();
+    assert_eq!(scorer.classes(), 70_000);
+    assert!(
+        top(&*scorer, data.rows.row(69_999), 50)
+            .iter()
+            .any(|best| best.class > 65_536)
+    );
+}
+
+#[test]
+fn a_raised_flag_stops_training() {
+    let cancel = Cancel::default();
+    cancel.raise();
+    let session = session(1).with_cancel(cancel);
+    let result = Softmax::default().train(&data(50, 5, 9, 1, 1), None, &session);
+    assert!(matches!(result, Err(Error::Cancelled)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Weights and remembered rivals stay inside what the budget leaves, or training is refused.
+    #[test]
+    fn budgets_are_kept(
+        rows in 1usize..400, classes in 1u32..80, features in 1u32..200, labels in 1usize..3,
+        seed in any::<u64>(), budget in 12_500_000u64..13_400_000,
+    ) {
+        let data = data(rows, classes, features, labels, seed);
+        let session = session(1).with_memory_budget(Some(budget));
+        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data));
+        let quantized = QuantizedRows::new(&data.rows, choices.trim);
+        let centroids = Centroids::new(&data, &quantized, choices.start);
+        let plan = budget::plan::<Narrow>(&data, &quantized, &centroids, &choices, &session);
+        let trained = Softmax::default().train(&data, None, &session);
+        prop_assert_eq!(plan.is_ok(), trained.is_ok());
+        if let Ok(plan) = plan {
+            let weights =
+                Weights::<Narrow>::from_centroids(&centroids, data.classes.len(), plan.layout, &session).unwrap();
+            let memory = if plan.remember { RivalMemory::bytes(data.len(), choices.rivals) } else { 0 };
+            prop_assert!((weights.bytes() + memory) as u64 + quantized.bytes() <= budget - (12 << 20));
+        }
+    }
+}

@@ -57,6 +57,9 @@ pub(crate) struct Arguments {
     /// Memory that training should stay within, such as 512M or 2G [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
     memory_budget: Option<u64>,
+    /// Size that the model file should not exceed, such as 20M: the smallest weights are dropped [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
+    max_model_size: Option<u64>,
     #[command(flatten)]
     running: Running,
 }
@@ -155,6 +158,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     let mut model = train::fit(algorithm, &values, training, valid, &session)?;
     if let Some(precision) = arguments.precision {
         model.scorer = model.scorer.with_precision(precision.into())?;
+    }
+    if let Some(most_bytes) = arguments.max_model_size {
+        model = model.shrink(most_bytes, &session)?;
     }
     interrupt::while_writing(|| model.save_in(&arguments.model, &session))?;
     progress.clear();

@@ -211,6 +211,31 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         Ok(Box::new(builder.finish(precision)))
     }
 
+    fn with_largest_weights(self: Box<Self>, most: usize) -> Result<Box<dyn Scorer>> {
+        let mut by_size = vec![0usize; 1 << 15];
+        for posting in self.postings.iter() {
+            by_size[usize::from(posting.weight().unsigned_abs()).min((1 << 15) - 1)] += 1;
+        }
+        // The smallest size from which on there are at most `most`.
+        let mut kept = 0;
+        let larger = by_size.iter().rev().take_while(|&&count| {
+            kept += count;
+            kept <= most
+        });
+        let least = by_size.len() - larger.count();
+        let mut offsets = vec![0];
+        let mut postings = Vec::new();
+        for feature in 0..Scorer::features(&*self) as u32 {
+            let large = self
+                .postings(feature)
+                .iter()
+                .filter(|p| usize::from(p.weight().unsigned_abs()) >= least);
+            postings.extend(large.copied());
+            offsets.push(postings.len() as u64);
+        }
+        Ok(Box::new(Self::new(self.classes, offsets, postings)))
+    }
+
     fn weight_storage(&self) -> Option<(usize, &'static str)> {
         Some((self.weights(), "i16"))
     }
@@ -271,4 +296,71 @@ fn load_as<P: Stored>(source: &dyn TensorSource) -> Result<Box<dyn Scorer>> {
         )));
     }
     Ok(Box::new(FixedScorer::from_storage(classes, offsets, postings)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scorer() -> FixedScorer<Narrow> {
+        let postings =
+            [(0, 5), (2, -9), (1, 3), (0, -3), (2, 7)].map(|(class, weight)| Narrow::new(class, weight));
+        FixedScorer::new(3, vec![0, 2, 3, 5], postings.to_vec())
+    }
+
+    #[test]
+    fn the_largest_weights_stay_and_equal_ones_go_together() {
+        for (most, expected) in [(9, 5), (5, 5), (4, 3), (3, 3), (2, 2), (0, 0)] {
+            let kept = Box::new(scorer()).with_largest_weights(most).unwrap();
+            assert_eq!(kept.weight_storage().unwrap().0, expected, "{most}");
+            assert_eq!(kept.features(), 3);
+        }
+        let kept = Box::new(scorer()).with_largest_weights(2).unwrap();
+        let unit = |weight: i16| f32::from(weight) / WEIGHT_UNITS;
+        assert_eq!(kept.class_weights(2).unwrap(), [(0, unit(-9)), (2, unit(7))]);
+    }
+
+    #[test]
+    fn contributions_add_up_to_the_score() {
+        let scorer = scorer();
+        let row = RowView {
+            indices: &[0, 2],
+            values: &[0.3, 0.4],
+        };
+        let mut out = vec![];
+        scorer.top_k(row, 3, &mut Scratch::default(), &mut out);
+        for best in out {
+            let sum: f32 = scorer
+                .contributions(row, best.class)
+                .unwrap()
+                .iter()
+                .map(|term| term.1)
+                .sum();
+            assert!((sum - best.score).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn dense_rows_score_like_postings() {
+        let classes = 500u32;
+        let postings: Vec<Narrow> = (0..classes)
+            .map(|class| Narrow::new(class, (class % 89) as i16 - 40))
+            .collect();
+        let long = FixedScorer::new(classes as usize, vec![0, u64::from(classes)], postings.clone());
+        assert_eq!(long.dense.len(), 1, "such a long row is worth a dense one");
+        let short = FixedScorer {
+            dense: FxHashMap::default(),
+            ..FixedScorer::new(500, vec![0, 500], postings)
+        };
+        let row = RowView {
+            indices: &[0],
+            values: &[0.7],
+        };
+        let top = |scorer: &FixedScorer<Narrow>| {
+            let mut out = vec![];
+            scorer.top_k(row, 20, &mut Scratch::default(), &mut out);
+            out
+        };
+        assert_eq!(top(&long), top(&short));
+    }
 }

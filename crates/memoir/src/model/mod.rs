@@ -12,15 +12,16 @@ mod output;
 mod predict;
 mod preprocessing;
 mod scan;
+mod shrink;
 mod tensors;
 
 use std::collections::BTreeMap;
 
-use crate::Result;
 use crate::data::ClassNames;
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
+use crate::{Error, Result};
 
 pub use builder::LinearBuilder;
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
@@ -107,6 +108,14 @@ pub trait Scorer: Send + Sync {
 
     /// The same scorer with its weights stored in another precision.
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>>;
+
+    /// The same scorer with its largest weights only, at most `most` of them, where the scorer has such.
+    fn with_largest_weights(self: Box<Self>, _most: usize) -> Result<Box<dyn Scorer>> {
+        Err(Error::Parameter(format!(
+            "a model of kind `{}` cannot be made smaller by dropping weights",
+            self.kind()
+        )))
+    }
 
     /// Number of stored weights and the type they are stored in (`f32`), where the scorer has such.
     fn weight_storage(&self) -> Option<(usize, &'static str)> {

@@ -66,23 +66,29 @@ impl Choices {
             rows_per_class if rows_per_class > MANY_ROWS => 3,
             _ => 2,
         };
-        let step_size = number("step-size", 3.0);
+        let trim = match (long, several) {
+            (false, _) => 0.0,
+            (true, false) => 0.05,
+            (true, true) => 0.1,
+        };
+        let step_size = number("step-size", if several { 2.0 } else { 3.0 });
         Self {
             passes: integer("passes", passes),
-            rescan: values.word("rescan") == Some("yes"),
+            // Many labels a row crowd each other out of the rivals of the first pass.
+            rescan: values.word("rescan").map_or(several, |word| word == "yes"),
             rivals: integer("rivals", ((300.0 / shape.row_length) as usize).clamp(10, 30))
                 .min(shape.classes.max(2) - 1),
             step_size,
-            last_step_size: number("last-step-size", step_size / 6.0),
+            last_step_size: number("last-step-size", 0.5),
             start: Start {
                 scale: number("start-scale", 6.0),
                 size_power: number("size-power", if several { 0.1 } else { 0.0 }),
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
-            trim: number("trim", if long { 0.05 } else { 0.0 }),
+            trim: number("trim", trim),
             least_slope: number("least-slope", 0.02),
-            least_weight: number("least-weight", 0.02),
+            least_weight: number("least-weight", 0.1),
         }
     }
 

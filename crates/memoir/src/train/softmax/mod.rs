@@ -48,7 +48,7 @@ pub const PARAMS: &[Spec] = &[
     Spec {
         name: "rescan",
         kind: Kind::Choice(&["no", "yes"]),
-        default: "no",
+        default: "auto",
         help: "Whether later passes look for each row's rivals anew instead of scoring those of the first pass again",
     },
     Spec {

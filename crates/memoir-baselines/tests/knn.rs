@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 
 use memoir::data::TrainingData;
-use memoir::model::{Precision, Scorer, Scratch};
+use memoir::model::{Precision, Scorer, Scratch, TensorSource};
 use memoir::params::Values;
-use memoir::sparse::{RowView, Scored};
+use memoir::sparse::{RowView, Scored, Storage};
 use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 use memoir::{Catalogue, Dataset, Error, Model, Session, train};
-use memoir_baselines::knn::{KNN, Knn, Neighbours};
+use memoir_baselines::knn::{KNN, Knn, NEIGHBOURS, Neighbours};
 use proptest::prelude::*;
 
 fn session(threads: usize) -> Session<'static> {
@@ -208,4 +208,129 @@ fn edges_and_errors() {
     cancelled.cancel().raise();
     let outcome = Knn::new(&values("1")).fit(&small(), &cancelled);
     assert!(matches!(outcome, Err(Error::Cancelled)));
+}
+
+/// Arrays of a file that may be wrong: two classes, two features, two rows with a label each.
+#[derive(Clone)]
+struct Arrays {
+    count: Vec<u32>,
+    offsets: Vec<u64>,
+    rows: Vec<u32>,
+    values: Vec<f32>,
+    label_ends: Vec<u64>,
+    labels: Vec<u32>,
+}
+
+impl Arrays {
+    fn sound() -> Self {
+        Self {
+            count: vec![2],
+            offsets: vec![0, 1, 3],
+            rows: vec![0, 0, 1],
+            values: vec![0.6, 0.8, 1.0],
+            label_ends: vec![0, 1, 2],
+            labels: vec![0, 1],
+        }
+    }
+}
+
+impl TensorSource for Arrays {
+    fn shape(&self) -> (usize, usize) {
+        (2, 2)
+    }
+    fn element(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+    fn u32(&self, name: &str) -> memoir::Result<Storage<u32>> {
+        Ok(match name {
+            "neighbours.count" => self.count.clone().into(),
+            "neighbours.rows" => self.rows.clone().into(),
+            _ => self.labels.clone().into(),
+        })
+    }
+    fn u64(&self, name: &str) -> memoir::Result<Storage<u64>> {
+        Ok(match name {
+            "neighbours.offsets" => self.offsets.clone().into(),
+            _ => self.label_ends.clone().into(),
+        })
+    }
+    fn f32(&self, _name: &str) -> memoir::Result<Storage<f32>> {
+        Ok(self.values.clone().into())
+    }
+    fn u8(&self, name: &str) -> memoir::Result<Storage<u8>> {
+        Err(self.invalid(name.to_owned()))
+    }
+    fn u16(&self, name: &str) -> memoir::Result<Storage<u16>> {
+        Err(self.invalid(name.to_owned()))
+    }
+    fn i8(&self, name: &str) -> memoir::Result<Storage<i8>> {
+        Err(self.invalid(name.to_owned()))
+    }
+    fn i16(&self, name: &str) -> memoir::Result<Storage<i16>> {
+        Err(self.invalid(name.to_owned()))
+    }
+    fn f16(&self, name: &str) -> memoir::Result<Storage<half::f16>> {
+        Err(self.invalid(name.to_owned()))
+    }
+    fn invalid(&self, message: String) -> Error {
+        Error::Mismatch(message)
+    }
+}
+
+#[test]
+fn damaged_arrays_are_refused_or_passed_over() {
+    let row = RowView {
+        indices: &[1],
+        values: &[2.0],
+    };
+    let sound = (NEIGHBOURS.load)(&Arrays::sound()).unwrap();
+    let best = top(&*sound, row, 2, &mut Scratch::default());
+    assert_eq!((best[0].class, best[0].score, best[1].score), (1, 1.0, 0.8));
+
+    type Damage = fn(&mut Arrays);
+    let refused: [(Damage, &str); 7] = [
+        (
+            |a| a.count = vec![0],
+            "`neighbours.count` must hold one number of at least 1",
+        ),
+        (
+            |a| a.count = vec![],
+            "`neighbours.count` must hold one number of at least 1",
+        ),
+        (
+            |a| a.offsets = vec![0, 3],
+            "`neighbours.offsets` has 2 elements where 2 features need one more than that",
+        ),
+        (
+            |a| a.values = vec![1.0],
+            "`neighbours.rows` has 3 elements, but `neighbours.values` has 1",
+        ),
+        (
+            |a| a.offsets = vec![0, 9, 3],
+            "`neighbours.offsets` must start at 0, never decrease, and end at 3",
+        ),
+        (
+            |a| a.label_ends = vec![0, 1, 7],
+            "`neighbours.label_ends` must start at 0, never decrease, and end at 2",
+        ),
+        (
+            |a| a.label_ends = vec![],
+            "`neighbours.label_ends` must start at 0, never decrease, and end at 2",
+        ),
+    ];
+    for (damage, message) in refused {
+        let mut arrays = Arrays::sound();
+        damage(&mut arrays);
+        let Err(error) = (NEIGHBOURS.load)(&arrays) else {
+            panic!("accepted, where expected: {message}");
+        };
+        assert_eq!(error.to_string(), message);
+    }
+
+    let mut arrays = Arrays::sound();
+    arrays.rows = vec![7, 9, 1];
+    arrays.labels = vec![0, 5];
+    let scorer = (NEIGHBOURS.load)(&arrays).unwrap();
+    let best = top(&*scorer, row, 2, &mut Scratch::default());
+    assert!(best.iter().all(|scored| scored.score == 0.0) && best.len() == 2);
 }

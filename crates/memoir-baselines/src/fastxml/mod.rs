@@ -1,6 +1,6 @@
 //! `fastxml` and `pfastrexml`: forests whose nodes are split so that labels can be ranked well on both sides.
 //!
-//! Sources: Prabhu and Varma, "FastXML: a fast, accurate and stable tree-classifier for extreme multi-label learning"
+//! Sources: Prabhu and Varma, "`FastXML`: a fast, accurate and stable tree-classifier for extreme multi-label learning"
 //! (KDD 2014); Jain, Prabhu and Varma, "Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking &
 //! Other Missing Label Applications" (KDD 2016).
 //!
@@ -43,7 +43,7 @@ use tail::Tail;
 
 pub use scorer::FOREST_SCORER;
 
-/// FastXML, for a catalogue.
+/// The algorithm `fastxml`, for a catalogue.
 pub const FASTXML: Algorithm = Algorithm {
     name: "fastxml",
     summary: "A forest whose nodes are split for the best ranking of labels on both sides (nDCG).",
@@ -51,7 +51,7 @@ pub const FASTXML: Algorithm = Algorithm {
     build: |values| Ok(Box::new(FastXml::new(values))),
 };
 
-/// PfastreXML, for a catalogue.
+/// The algorithm `pfastrexml`, for a catalogue.
 pub const PFASTREXML: Algorithm = Algorithm {
     name: "pfastrexml",
     summary: "The fastxml forest with labels weighted by propensity, and classes ranked anew by their mean rows.",

@@ -67,7 +67,7 @@ fn a_forest_predicts_the_mean_over_leaves() {
     );
     let forest = learner.fit(&data, &session).unwrap();
     for row in data.rows.iter().take(100) {
-        let mut mean = vec![0f32; 12];
+        let mut mean = [0f32; 12];
         for tree in &trees {
             for (sum, share) in mean
                 .iter_mut()
@@ -139,8 +139,7 @@ fn class_means_give_the_second_opinion() {
                         .for_each(|(feature, value)| mean[feature as usize] += f64::from(value));
                 }
             }
-            mean.iter_mut().for_each(|value| *value /= count);
-            let mut difference = mean;
+            let mut difference: Vec<f64> = mean.iter().map(|value| value / count).collect();
             row.iter()
                 .for_each(|(feature, value)| difference[feature as usize] -= f64::from(value));
             let distance: f64 = difference.iter().map(|value| value * value).sum();

@@ -95,15 +95,6 @@ impl Node {
             .get(&class)
             .is_some_and(|&place| (place as usize) < candidates)
     }
-
-    /// Forgets the examples, not the place in the tree.
-    pub(super) fn forget_examples(&mut self) {
-        *self = Self {
-            children: self.children,
-            depth: self.depth,
-            ..Self::default()
-        };
-    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Input {
     }
 }
 
-/// Weights under training, with the sum of squared gradients of each: its step falls as that grows (AdaGrad).
+/// Weights under training, with the sum of squared gradients of each: its step falls as that grows (`AdaGrad`).
 #[derive(Debug)]
 pub(super) struct Table {
     bits: u32,

@@ -5,6 +5,7 @@ mod answers;
 mod arguments;
 mod demo_corpus;
 mod failure;
+mod gap_plot;
 mod interrupt;
 mod method_options;
 mod peak_memory;
@@ -38,6 +39,7 @@ enum Verb {
     Predict(verbs::predict::Arguments),
     Evaluate(verbs::evaluate::Arguments),
     Inspect(verbs::inspect::Arguments),
+    Margins(verbs::margins::Arguments),
     Explain(verbs::explain::Arguments),
     Synth(verbs::synth::Arguments),
     Demo(verbs::demo::Arguments),
@@ -87,6 +89,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Predict(arguments) => verbs::predict::run(&arguments, context),
         Verb::Evaluate(arguments) => verbs::evaluate::run(&arguments, context),
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
+        Verb::Margins(arguments) => verbs::margins::run(&arguments, context),
         Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),
         Verb::Completions(arguments) => verbs::completions::run(&arguments, context),

@@ -6,6 +6,7 @@ pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;
+pub(crate) mod margins;
 pub(crate) mod predict;
 pub(crate) mod synth;
 pub(crate) mod train;

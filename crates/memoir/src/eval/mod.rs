@@ -16,10 +16,12 @@
 
 mod bands;
 mod confusions;
+pub mod margins;
 mod report;
 mod tally;
 #[cfg(test)]
 mod tests;
+pub mod theory;
 
 pub use bands::{Band, FrequencyBand};
 pub use confusions::Confusions;

@@ -6,6 +6,7 @@ use super::average::Average;
 use super::finish;
 use super::sampling::{Example, Sampler};
 use super::settings::{Penalty, Settings};
+use super::theory_note;
 use crate::data::Dataset;
 use crate::model::{Linear, Scratch};
 use crate::oracle::{Oracle, Query, rivals};
@@ -80,6 +81,9 @@ pub(super) fn descend(
         }
     }
     session.progress("training", iterations, iterations, "batches");
+    if settings.report_theory {
+        theory_note::tell(settings, oracle, &weights, data, iterations, session)?;
+    }
     let averaged = average.map(|average| average.finish(&weights));
     match (averaged, best) {
         // The mean is of all iterations: held-out rows have only decided when to stop.

@@ -13,6 +13,7 @@ mod descent;
 mod finish;
 mod sampling;
 mod settings;
+mod theory_note;
 
 use super::Trainer;
 use crate::catalogue::Algorithm;

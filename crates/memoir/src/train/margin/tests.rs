@@ -202,3 +202,103 @@ fn labels_of_one_row_are_no_rivals_of_each_other() {
     linear.top_k(data.rows.row(0), 2, &mut Scratch::default(), &mut best);
     assert_eq!(best.len(), 2);
 }
+
+/// An oracle that is deliberately inexact: for some examples it answers with the second best.
+struct SecondBest(crate::oracle::Exact);
+
+impl crate::oracle::Oracle<crate::sparse::ClassRows> for SecondBest {
+    fn name(&self) -> &'static str {
+        "second-best"
+    }
+
+    fn update(
+        &mut self,
+        weights: &crate::sparse::ClassRows,
+        changed: &[u32],
+        session: &Session<'_>,
+    ) -> Result<()> {
+        self.0.update(weights, changed, session)
+    }
+
+    fn search(
+        &self,
+        weights: &crate::sparse::ClassRows,
+        query: &crate::oracle::Query<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<crate::sparse::Scored>,
+    ) -> usize {
+        let two = crate::oracle::Query { k: 2, ..*query };
+        let inner_products = self.0.search(weights, &two, scratch, out);
+        if query.draw.is_multiple_of(4) && out.len() == 2 {
+            out.remove(0);
+        }
+        out.truncate(query.k);
+        inner_products
+    }
+}
+
+/// The objective of Algorithm 1: `lambda / 2 |W|^2` plus the mean hinge loss.
+fn objective(linear: &Linear, data: &Dataset, lambda: f64) -> f64 {
+    let square: f64 = weights(linear)
+        .iter()
+        .flatten()
+        .map(|(_, weight)| f64::from(weight * weight))
+        .sum();
+    let losses = data.rows.iter().zip(data.labels.iter()).map(|(row, labels)| {
+        let scores = linear.scores(row);
+        let label = labels[0] as usize;
+        let rivals = scores.iter().enumerate().filter(|(class, _)| *class != label);
+        let best = rivals.map(|(_, score)| *score).fold(f32::MIN, f32::max);
+        f64::from(1.0 + best - scores[label]).max(0.0)
+    });
+    lambda / 2.0 * square + losses.sum::<f64>() / data.len() as f64
+}
+
+#[test]
+fn the_mean_of_the_iterations_obeys_theorem_2_with_an_inexact_oracle() {
+    let mut data = separable(8, 80);
+    data.rows.par_for_each_mut(|_, values| {
+        let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+        values.iter_mut().for_each(|value| *value /= length);
+    });
+    let (lambda, steps) = (0.05, 3000);
+    // A huge decay makes eta_t = 1 / (lambda t) within a part in a million; batches of one and the margin test, as the
+    // theorem assumes.
+    let text = [steps.to_string(), lambda.to_string(), (1e6 / lambda).to_string()];
+    let given = [
+        ("iterations", text[0].as_str()),
+        ("lambda", text[1].as_str()),
+        ("step-size", text[2].as_str()),
+        ("step-decay", "1000000"),
+        ("batch-size", "1"),
+        ("margin-test", "on"),
+        ("average", "on"),
+        ("prediction", "dot"),
+        ("sampling", "uniform"),
+    ];
+    let settings = Settings::new(&values(&MEMOIR_L2, &given), Penalty::SquaredL2).unwrap();
+    let run = |oracle: &mut dyn crate::oracle::Oracle<crate::sparse::ClassRows>| {
+        objective(
+            &descent::descend(&settings, oracle, &data, None, &session(1)).unwrap(),
+            &data,
+            lambda,
+        )
+    };
+    let exact = run(OracleKind::Exact.build(0).as_mut());
+    let inexact = run(&mut SecondBest(crate::oracle::Exact::default()));
+    // One in four answers is off, by less than the largest difference of two scores within the ball: 2 / sqrt(lambda).
+    let bound = crate::eval::theory::Theorem2::new(lambda, steps, 0.0, 0.25, 0.05).bound();
+    assert!(
+        exact < 1.0,
+        "W = 0 has the objective 1, and training must be better: {exact}"
+    );
+    // The best objective is at most the exact run's, so this is what the theorem promises or less.
+    assert!(
+        inexact <= exact + bound,
+        "{inexact} exceeds {exact} by more than {bound}"
+    );
+    assert!(
+        inexact > exact - 0.02,
+        "{inexact} against {exact}: the oracle is not inexact at all"
+    );
+}

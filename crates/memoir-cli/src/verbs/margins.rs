@@ -1,0 +1,209 @@
+//! `memoir margins`: how inexact is an oracle on a trained model, and what does Theorem 1 say of it?
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use memoir::data::{self, Source};
+use memoir::eval::margins::{MarginReport, Margins, class_rows};
+use memoir::eval::theory::Theorem1;
+use memoir::oracle::{ORACLE_PARAMS, OracleKind};
+use memoir::params::Values;
+use memoir::sparse::{ClassVectors, Rows};
+use memoir::{LabelSets, Model};
+
+use crate::Context;
+use crate::arguments::{Reading, Running};
+use crate::gap_plot;
+use crate::progress::Progress;
+
+/// Measure how inexact a rival oracle is on a trained model, and what the theory says of it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The margin of a row is the score of its true class minus that of the strongest other class. An oracle finds a strong
+other class faster than a full scan, but perhaps not the strongest: then its margin is too large, by the gap.
+
+Example:
+  memoir margins m.memoir valid.svm --oracle sw-graph --oracle-option sw-ef-search=128 --plot gaps.svg")]
+pub(crate) struct Arguments {
+    /// The model file (memoir-l2, memoir-l1 or centroid)
+    model: PathBuf,
+    /// Labelled rows; `-` is standard input
+    data: PathBuf,
+    /// exact, random, simple-lsh or sw-graph
+    #[arg(long, value_name = "NAME", default_value = "sw-graph")]
+    oracle: String,
+    /// An option of the oracle, such as `sw-ef-search=128` or `hash-bits=256`; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    oracle_option: Vec<(String, String)>,
+    /// Probability with which the gap may exceed epsilon, and with which the bound may fail
+    #[arg(long, default_value_t = 0.05)]
+    delta: f64,
+    /// Margin at which the loss becomes zero
+    #[arg(long, default_value_t = 1.0)]
+    rho: f64,
+    /// Write a plot of the gap's distribution
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    running: Running,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    for (name, value, is_legal) in [
+        (
+            "delta",
+            arguments.delta,
+            arguments.delta > 0.0 && arguments.delta < 1.0,
+        ),
+        (
+            "rho",
+            arguments.rho,
+            arguments.rho > 0.0 && arguments.rho.is_finite(),
+        ),
+    ] {
+        if !is_legal {
+            let range = if name == "delta" {
+                "between 0 and 1"
+            } else {
+                "above 0"
+            };
+            bail!("`--{name}` must be {range}, but is `{value}`");
+        }
+    }
+    let options = arguments
+        .oracle_option
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let given = std::iter::once(("oracle", arguments.oracle.as_str())).chain(options);
+    let kind = OracleKind::from_values(&Values::check(ORACLE_PARAMS, given)?)?;
+    let model = Model::load(&arguments.model, &context.catalogue)?;
+    let weights = class_rows(model.scorer.as_ref())?;
+    let progress = Progress::new(arguments.running.quiet);
+    let session = arguments.running.session(context, &progress)?;
+
+    let (mut rows, mut labels) = (Rows::new(), LabelSets::new());
+    let source = Source::new(&arguments.data);
+    data::stream_with(
+        source,
+        &arguments.reading.options(),
+        &model.preprocessing,
+        &session,
+        |block| {
+            let known: Vec<_> = block
+                .classes
+                .iter()
+                .map(|name| model.classes.find(name))
+                .collect();
+            for (row, names) in block.rows.iter().zip(block.labels.iter()) {
+                let numbers: Vec<u32> = names.iter().filter_map(|&name| known[name as usize]).collect();
+                if !numbers.is_empty() {
+                    rows.push(row);
+                    labels.push(numbers);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    if rows.is_empty() {
+        bail!(
+            "{}: no row has a label that the model knows",
+            arguments.data.display()
+        );
+    }
+    let mut oracle = kind.build(session.seed());
+    let all: Vec<u32> = (0..weights.classes() as u32).collect();
+    oracle.update(&weights, &all, &session)?;
+    let margins = Margins::measure(oracle.as_ref(), &weights, &rows, &labels, &session)?;
+    let settings = (arguments.delta, arguments.rho);
+    let report = MarginReport::new(&margins, oracle.name(), &weights, &rows, settings, &session);
+    progress.clear();
+    if let Some(path) = &arguments.plot {
+        let svg = gap_plot::svg(&margins.gaps(), &report);
+        memoir::model::write_beside(path, |out| {
+            out.write_all(svg.as_bytes())
+                .map_err(|reason| memoir::Error::io(path, "cannot write", reason))
+        })?;
+    }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        table(&report)
+    };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// The report for people. `write!` to a `String` cannot fail.
+fn table(report: &MarginReport) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<34}{value}");
+    };
+    line("oracle", report.oracle.to_owned());
+    line("examples", report.examples.to_string());
+    line("recall@1", format!("{:.4}", report.recall_at_1));
+    let share = report.inner_products / report.scan_inner_products.max(1.0);
+    let inner_products = format!(
+        "{:.1} ({:.1}% of a full scan)",
+        report.inner_products,
+        100.0 * share
+    );
+    line("inner products per query", inner_products);
+    line("mean gap", format!("{:.6}", report.mean_gap));
+    let [half, ninety, ninety_nine, largest] = report.gap_quantiles;
+    line(
+        "gap, median / 90% / 99% / largest",
+        format!("{half:.6} / {ninety:.6} / {ninety_nine:.6} / {largest:.6}"),
+    );
+    line(
+        &format!("epsilon at delta {}", report.delta),
+        format!("{:.6}", report.epsilon),
+    );
+    line(
+        &format!("hinge loss at rho {}, exact", report.rho),
+        format!("{:.6}", report.exact_loss),
+    );
+    line(
+        &format!("hinge loss at rho {}, approximate", report.rho),
+        format!("{:.6}", report.approximate_loss),
+    );
+    for (name, terms) in [
+        ("Theorem 1, gap up to epsilon", &report.theorem_1),
+        ("Theorem 1, gap never larger", &report.theorem_1_strict),
+    ] {
+        let _ = writeln!(text, "\n{name}\n{}", theorem(terms));
+    }
+    text
+}
+
+fn theorem(terms: &Theorem1) -> String {
+    format!(
+        "  epsilon (relative to rho)       {:.6}\n  \
+           empirical loss at rho(1+eps)    {:.6}\n  \
+           4C/rho * Rademacher complexity  {:.6}\n  \
+           4C/rho * sqrt(R^2 Omega^2 / n)  {:.6}\n  \
+           3 sqrt(log(4/delta) / 2n)       {:.6}\n  \
+           bound, first form               {:.6}\n  \
+           bound, kernel form              {:.6}",
+        terms.epsilon,
+        terms.loss,
+        terms.rademacher_term,
+        terms.kernel_term,
+        terms.confidence_term,
+        terms.rademacher_bound,
+        terms.kernel_bound
+    )
+}

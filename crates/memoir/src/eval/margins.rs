@@ -1,0 +1,384 @@
+//! How inexact is an oracle? Exact and approximate margins of the same rows, side by side.
+//!
+//! The exact margin of an example is `m = f(x, y) - max_{y' != y} f(x, y')` (Eq. 1), the approximate one takes the
+//! oracle's rival instead of the best (Eq. 2), so it is never smaller. Their difference is the *gap*; an oracle is
+//! (epsilon, delta) inexact if the gap exceeds epsilon with probability at most delta. (The paper writes `m` minus
+//! approximate `m`, which is never positive; what its proofs use is the gap.)
+
+use rand::RngExt;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::theory::{Theorem1, Theorem1Input, hinge_loss};
+use crate::data::LabelSets;
+use crate::model::{Scorer, Scratch, Tensor};
+use crate::oracle::{Exact, Oracle, Query};
+use crate::sparse::{ClassRows, ClassVectors, Rows};
+use crate::{Error, Result, Session};
+
+/// Rows that one worker asks about between two looks at the cancel flag.
+const STRIDE: usize = 16;
+
+/// Random sign vectors that the Rademacher complexity is estimated from.
+const SIGN_DRAWS: usize = 8;
+
+/// Margins of the same examples by the exact search and by an oracle; an example is a row with one of its labels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Margins {
+    /// m.
+    pub exact: Vec<f64>,
+    /// m with the oracle's rival.
+    pub approximate: Vec<f64>,
+    /// How often the oracle's rival scored as high as the best.
+    pub found: u64,
+    /// Inner products that the oracle's answers took.
+    pub inner_products: u64,
+    /// Inner products of as many full scans.
+    pub scan_inner_products: u64,
+}
+
+impl Margins {
+    /// Measures `oracle`, which knows all of `weights`, on the labelled rows. Labels beyond the weights' classes, and
+    /// examples for which the oracle finds no rival at all, are left out.
+    pub fn measure(
+        oracle: &dyn Oracle<ClassRows>,
+        weights: &ClassRows,
+        rows: &Rows,
+        labels: &LabelSets,
+        session: &Session<'_>,
+    ) -> Result<Self> {
+        let mut exact = Exact::default();
+        let all: Vec<u32> = (0..weights.classes() as u32).collect();
+        exact.update(weights, &all, session)?;
+        let numbers: Vec<usize> = (0..rows.len()).collect();
+        let parts: Vec<Self> = session.run(|| {
+            let parts = numbers.par_chunks(STRIDE).map_init(
+                || (Scratch::default(), Scratch::default(), Vec::new(), Vec::new()),
+                |(scratch, exact_scratch, found, best), numbers| {
+                    session.check()?;
+                    let mut part = Self::default();
+                    for &number in numbers {
+                        let query = Query {
+                            row: rows.row(number),
+                            labels: labels.row(number),
+                            k: 1,
+                            draw: number as u64,
+                        };
+                        let scanned = exact.search(weights, &query, exact_scratch, best);
+                        let asked = oracle.search(weights, &query, scratch, found);
+                        part.scan_inner_products += scanned as u64;
+                        part.inner_products += asked as u64;
+                        let (Some(best), Some(found)) = (best.first(), found.first()) else {
+                            continue;
+                        };
+                        part.found += u64::from(found.score >= best.score);
+                        for &label in query.labels.iter().filter(|&&label| (label as usize) < all.len()) {
+                            let true_score = weights.dot(label, query.row);
+                            let scaled = |score: f32| weights.multiplier() * f64::from(true_score - score);
+                            part.exact.push(scaled(best.score));
+                            part.approximate.push(scaled(found.score));
+                        }
+                    }
+                    Ok(part)
+                },
+            );
+            parts.collect::<Result<_>>()
+        })?;
+        let mut margins = Self::default();
+        for part in parts {
+            margins.exact.extend(part.exact);
+            margins.approximate.extend(part.approximate);
+            margins.found += part.found;
+            margins.inner_products += part.inner_products;
+            margins.scan_inner_products += part.scan_inner_products;
+        }
+        Ok(margins)
+    }
+
+    /// The gaps, in increasing order.
+    pub fn gaps(&self) -> Vec<f64> {
+        let pairs = self.exact.iter().zip(&self.approximate);
+        let mut gaps: Vec<f64> = pairs
+            .map(|(exact, approximate)| (approximate - exact).max(0.0))
+            .collect();
+        gaps.sort_unstable_by(f64::total_cmp);
+        gaps
+    }
+}
+
+/// The smallest epsilon that at most a share `delta` of the sorted `gaps` exceeds.
+pub fn epsilon(gaps: &[f64], delta: f64) -> f64 {
+    let beyond = (delta * gaps.len() as f64).floor() as usize;
+    let place = gaps.len().saturating_sub(1 + beyond);
+    gaps.get(place).copied().unwrap_or(0.0)
+}
+
+/// What `memoir margins` tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MarginReport {
+    /// Name of the oracle.
+    pub oracle: &'static str,
+    /// Examples measured.
+    pub examples: usize,
+    /// Share of rows for which the oracle's rival is as strong as the best.
+    pub recall_at_1: f64,
+    /// Mean number of inner products of an answer.
+    pub inner_products: f64,
+    /// The same for a full scan.
+    pub scan_inner_products: f64,
+    /// Mean gap.
+    pub mean_gap: f64,
+    /// Gaps that half, 90%, 99% and all of the examples do not exceed.
+    pub gap_quantiles: [f64; 4],
+    /// delta.
+    pub delta: f64,
+    /// The gap exceeds this with probability at most delta.
+    pub epsilon: f64,
+    /// rho.
+    pub rho: f64,
+    /// Empirical rho-hinge loss of the exact margins.
+    pub exact_loss: f64,
+    /// The same of the approximate margins.
+    pub approximate_loss: f64,
+    /// Theorem 1 with the epsilon above.
+    pub theorem_1: Theorem1,
+    /// Theorem 1 as it is stated, with margins that are inexact with probability delta / n: no gap may be larger.
+    pub theorem_1_strict: Theorem1,
+}
+
+impl MarginReport {
+    /// Puts everything together.
+    pub fn new(
+        margins: &Margins,
+        oracle: &'static str,
+        weights: &ClassRows,
+        rows: &Rows,
+        (delta, rho): (f64, f64),
+        session: &Session<'_>,
+    ) -> Self {
+        let gaps = margins.gaps();
+        let count = rows.len().max(1) as f64;
+        let norm = weights.norm();
+        let input = |gap: f64| Theorem1Input {
+            margins: &margins.approximate,
+            gap,
+            rho,
+            delta,
+            classes: weights.classes(),
+            rademacher: 0.0,
+            radius: rows
+                .iter()
+                .map(|row| f64::from(row.squared_norm()).sqrt())
+                .fold(0.0, f64::max),
+            norm,
+        };
+        let rademacher = rademacher(rows, norm, session);
+        let theorem = |gap: f64| {
+            Theorem1::new(&Theorem1Input {
+                rademacher,
+                ..input(gap)
+            })
+        };
+        let quantile = |share: f64| epsilon(&gaps, 1.0 - share);
+        Self {
+            oracle,
+            examples: gaps.len(),
+            recall_at_1: margins.found as f64 / count,
+            inner_products: margins.inner_products as f64 / count,
+            scan_inner_products: margins.scan_inner_products as f64 / count,
+            mean_gap: gaps.iter().sum::<f64>() / gaps.len().max(1) as f64,
+            gap_quantiles: [quantile(0.5), quantile(0.9), quantile(0.99), quantile(1.0)],
+            delta,
+            epsilon: epsilon(&gaps, delta),
+            rho,
+            exact_loss: hinge_loss(&margins.exact, rho),
+            approximate_loss: hinge_loss(&margins.approximate, rho),
+            theorem_1: theorem(epsilon(&gaps, delta)),
+            theorem_1_strict: theorem(epsilon(&gaps, 0.0)),
+        }
+    }
+}
+
+/// Empirical Rademacher complexity of `x -> w^T x` with `|w| <= norm`: the supremum over `w` is `norm / n` times the
+/// length of the signed sum of the rows, and its mean is taken over a few random choices of signs.
+fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> f64 {
+    let mut random = session.random("rademacher signs");
+    let mut lengths = 0.0;
+    let mut sum = vec![0f64; rows.width()];
+    for _ in 0..SIGN_DRAWS {
+        sum.fill(0.0);
+        for row in rows.iter() {
+            let sign = if random.random::<bool>() { 1.0 } else { -1.0 };
+            for (feature, value) in row.iter() {
+                sum[feature as usize] += sign * f64::from(value);
+            }
+        }
+        lengths += sum.iter().map(|value| value * value).sum::<f64>().sqrt();
+    }
+    norm * lengths / SIGN_DRAWS as f64 / rows.len().max(1) as f64
+}
+
+/// The weights of a model of kind `linear`, by class.
+pub fn class_rows(scorer: &dyn Scorer) -> Result<ClassRows> {
+    let tensors = scorer.tensors();
+    let find = |name: &str| {
+        tensors
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, tensor)| *tensor)
+    };
+    let unfit = || {
+        Error::Mismatch(format!(
+            "margins need a model of kind `linear` without bias (memoir-l2, memoir-l1, centroid), but this is of kind `{}`",
+            scorer.kind()
+        ))
+    };
+    let (Some(Tensor::U64(offsets)), Some(ids), Some(values), None, "linear") = (
+        find("weights.offsets"),
+        find("weights.classes"),
+        find("weights.values"),
+        find("weights.bias"),
+        scorer.kind(),
+    ) else {
+        return Err(unfit());
+    };
+    let class = |at: usize| match ids {
+        Tensor::U16(ids) => ids.get(at).map(|&id| u32::from(id)),
+        Tensor::U32(ids) => ids.get(at).copied(),
+        _ => None,
+    };
+    let value = |at: usize| match values {
+        Tensor::F32(values) => values.get(at).copied(),
+        Tensor::F16(values) => values.get(at).map(|value| value.to_f32()),
+        _ => None,
+    };
+    let mut by_class = vec![(Vec::new(), Vec::new()); scorer.classes()];
+    for (feature, range) in (0u32..).zip(offsets.windows(2)) {
+        for at in range[0] as usize..range[1] as usize {
+            if let (Some(class), Some(value)) = (class(at), value(at))
+                && let Some((indices, weights)) = by_class.get_mut(class as usize)
+            {
+                indices.push(feature);
+                weights.push(value);
+            }
+        }
+    }
+    let mut weights = ClassRows::new(scorer.classes(), scorer.features());
+    for (class, (indices, values)) in (0..).zip(&by_class) {
+        weights.set(class, crate::sparse::RowView { indices, values });
+    }
+    Ok(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::model::{LinearBuilder, Precision};
+    use crate::oracle::OracleKind;
+    use crate::sparse::RowView;
+
+    fn session() -> Session<'static> {
+        Session::new(NonZeroUsize::MIN).unwrap()
+    }
+
+    /// Three classes with one weight each on one feature: scores 3, 2 and 0.5.
+    fn weights() -> ClassRows {
+        let mut builder = LinearBuilder::new(3);
+        builder.push_feature([(0, 3.0), (1, 2.0), (2, 0.5)]);
+        class_rows(&builder.finish(Precision::F16)).unwrap()
+    }
+
+    fn rows() -> (Rows, LabelSets) {
+        let mut rows = Rows::new();
+        let mut labels = LabelSets::new();
+        for label in [vec![0], vec![1], vec![0, 2], vec![9]] {
+            rows.push(RowView {
+                indices: &[0],
+                values: &[1.0],
+            });
+            labels.push(label);
+        }
+        (rows, labels)
+    }
+
+    /// Always answers with the weakest class that is no label.
+    struct Weakest;
+
+    impl Oracle<ClassRows> for Weakest {
+        fn name(&self) -> &'static str {
+            "weakest"
+        }
+
+        fn update(&mut self, _: &ClassRows, _: &[u32], _: &Session<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn search(
+            &self,
+            weights: &ClassRows,
+            query: &Query<'_>,
+            _: &mut Scratch,
+            out: &mut Vec<crate::sparse::Scored>,
+        ) -> usize {
+            let class = (0..3).rev().find(|class| !query.labels.contains(class)).unwrap();
+            *out = vec![crate::sparse::Scored {
+                class,
+                score: weights.dot(class, query.row),
+            }];
+            1
+        }
+    }
+
+    #[test]
+    fn margins_by_hand() {
+        let (rows, labels) = rows();
+        let margins = Margins::measure(&Weakest, &weights(), &rows, &labels, &session()).unwrap();
+        // Rivals: best 1, 0, 1; weakest 2, 2, 1. The row with two labels counts for each, the unknown label for none.
+        assert_eq!(margins.exact, [1.0, -1.0, 1.0, -1.5]);
+        assert_eq!(margins.approximate, [2.5, 1.5, 1.0, -1.5]);
+        assert_eq!(
+            (margins.found, margins.inner_products, margins.scan_inner_products),
+            (1, 4, 12)
+        );
+        assert_eq!(margins.gaps(), [0.0, 0.0, 1.5, 2.5]);
+        let report = MarginReport::new(&margins, "weakest", &weights(), &rows, (0.25, 1.0), &session());
+        assert_eq!((report.epsilon, report.mean_gap), (1.5, 1.0));
+        assert_eq!(report.exact_loss, (0.0 + 2.0 + 0.0 + 2.5) / 4.0);
+        assert_eq!(report.approximate_loss, 2.5 / 4.0);
+        assert!(report.theorem_1.loss >= report.exact_loss - 1e-9 || report.delta > 0.0);
+        assert!((report.theorem_1_strict.epsilon - 2.5).abs() < 1e-12);
+        // One feature of value 1 in four rows: the mean length of a signed sum is at most 2, the root of their number.
+        assert!(report.theorem_1.rademacher_term <= report.theorem_1.kernel_term * 1.5);
+    }
+
+    #[test]
+    fn an_exact_oracle_has_no_gap() {
+        let (rows, labels) = rows();
+        let weights = weights();
+        let mut oracle = OracleKind::Exact.build(0);
+        oracle.update(&weights, &[0, 1, 2], &session()).unwrap();
+        let margins = Margins::measure(oracle.as_ref(), &weights, &rows, &labels, &session()).unwrap();
+        assert_eq!(margins.exact, margins.approximate);
+        assert_eq!(margins.found, 4);
+    }
+
+    #[test]
+    fn epsilon_is_a_quantile() {
+        let gaps = [0.0, 1.0, 2.0, 3.0];
+        assert_eq!(
+            [0.0, 0.24, 0.25, 0.5, 1.0].map(|delta| epsilon(&gaps, delta)),
+            [3.0, 3.0, 2.0, 1.0, 0.0]
+        );
+        assert_eq!(epsilon(&[], 0.1), 0.0);
+    }
+
+    #[test]
+    fn a_bias_is_refused() {
+        let mut builder = LinearBuilder::new(1);
+        builder.push_feature([(0, 1.0)]);
+        let biased = builder.finish(Precision::F32).with_bias(vec![1.0]);
+        assert!(class_rows(&biased).is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! `--report-theory`: how inexact the oracle was, and what the convergence theorems say of that.
+
+use super::settings::{Penalty, Settings};
+use crate::data::Dataset;
+use crate::eval::margins::{Margins, epsilon};
+use crate::eval::theory::{Theorem2, Theorem3};
+use crate::oracle::Oracle;
+use crate::sparse::ClassRows;
+use crate::{Result, Session};
+
+/// Rows that are measured, evenly spread over the data.
+const SAMPLE: usize = 1000;
+
+/// Probability with which a gap may be larger than epsilon, and with which the bound may fail.
+const DELTA: f64 = 0.05;
+
+/// Measures the oracle on the final weights and tells the terms of Theorem 2 (l2) or 3 (l1).
+pub(super) fn tell(
+    settings: &Settings,
+    oracle: &dyn Oracle<ClassRows>,
+    weights: &ClassRows,
+    data: &Dataset,
+    iterations: u64,
+    session: &Session<'_>,
+) -> Result<()> {
+    let sample = data.subset((0..data.len()).step_by(data.len().div_ceil(SAMPLE).max(1)));
+    let margins = Margins::measure(oracle, weights, &sample.rows, &sample.labels, session)?;
+    let epsilon = epsilon(&margins.gaps(), DELTA);
+    let recall = margins.found as f64 / sample.len().max(1) as f64;
+    session.note(format!(
+        "oracle `{}` on the final weights, {} rows: recall@1 {recall:.3}; the approximate margin exceeds the exact one \
+         by more than epsilon = {epsilon:.3e} with probability {DELTA}",
+        oracle.name(),
+        sample.len()
+    ));
+    let radius = sample
+        .rows
+        .iter()
+        .map(|row| f64::from(row.squared_norm()).sqrt())
+        .fold(0.0, f64::max);
+    match settings.penalty {
+        Penalty::SquaredL2 => {
+            let terms = Theorem2::new(settings.lambda, iterations, epsilon, DELTA, DELTA);
+            session.note(format!(
+                "Theorem 2 with n = {iterations}: c = {:.4}, c (1 + log n) / (2 lambda n) = {:.4e}, psi = {:.4e}: f(W-bar) \
+                 exceeds the optimum by at most {:.4e} with probability {} (it assumes batches of one example, rows no \
+                 longer than 1 — here {radius:.3} — and eta_t = 1 / (lambda t))",
+                terms.c,
+                terms.optimisation_term,
+                terms.psi,
+                terms.bound(),
+                1.0 - DELTA
+            ));
+        }
+        Penalty::L1 => {
+            let steps: Vec<f64> = (1..=iterations)
+                .map(|iteration| settings.step(iteration))
+                .collect();
+            // A sub-gradient moves two vectors by a row each, besides the regulariser's part.
+            let gradient = std::f64::consts::SQRT_2 * radius + settings.lambda / 2.0;
+            let terms = Theorem3::new(&steps, radius, gradient, epsilon);
+            session.note(format!(
+                "Theorem 3 with n = {iterations}, R = {radius:.3}, G = {gradient:.3}: R^2 / (2 n eta_n) = {:.4e}, \
+                 G^2 / 2 sum eta_k = {:.4e}, R G psi = {:.4e}: f(W-bar) exceeds the optimum by at most {:.4e} with \
+                 probability {}",
+                terms.start_term,
+                terms.step_term,
+                terms.inexactness_term,
+                terms.bound(),
+                1.0 - DELTA
+            ));
+        }
+    }
+    Ok(())
+}

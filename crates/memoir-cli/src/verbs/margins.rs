@@ -19,7 +19,7 @@ use crate::arguments::{Reading, Running};
 use crate::gap_plot;
 use crate::progress::Progress;
 
-/// Measure how inexact a rival oracle is on a trained model, and what the theory says of it
+/// Measure how inexact a rival oracle is, and what the theory says of it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The margin of a row is the score of its true class minus that of the strongest other class. An oracle finds a strong

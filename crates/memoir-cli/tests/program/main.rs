@@ -3,5 +3,6 @@
 mod determinism;
 #[cfg(unix)]
 mod interrupt;
+mod margins;
 mod streams;
 mod support;

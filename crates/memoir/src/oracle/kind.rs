@@ -23,13 +23,13 @@ pub const ORACLE_PARAMS: &[Spec] = &[
     Spec {
         name: "sw-ef-search",
         kind: Kind::Integer(1, 100_000),
-        default: "64",
+        default: "100",
         help: "sw-graph: breadth of the search for rivals",
     },
     Spec {
         name: "sw-seeds",
         kind: Kind::Integer(0, 1000),
-        default: "8",
+        default: "32",
         help: "sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the \
                original",
     },

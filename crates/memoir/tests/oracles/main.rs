@@ -19,7 +19,7 @@ fn subjects() -> Vec<Subject> {
         neighbors: 16,
         ef_construction: 64,
         ef_search: 64,
-        seeds: 8,
+        seeds: 32,
     };
     let hashes = SimpleLshParams {
         bits: 128,

@@ -76,7 +76,7 @@ const PARAMS: &[Spec] = &[
     Spec {
         name: "min-weight",
         kind: Kind::Number(0.0, f64::MAX),
-        default: "0.05",
+        default: "0.1",
         help: "Drop weights whose absolute value is below this",
     },
 ];

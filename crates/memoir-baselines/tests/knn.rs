@@ -277,6 +277,8 @@ impl TensorSource for Arrays {
     }
 }
 
+type Damage = fn(&mut Arrays);
+
 #[test]
 fn damaged_arrays_are_refused_or_passed_over() {
     let row = RowView {
@@ -287,7 +289,6 @@ fn damaged_arrays_are_refused_or_passed_over() {
     let best = top(&*sound, row, 2, &mut Scratch::default());
     assert_eq!((best[0].class, best[0].score, best[1].score), (1, 1.0, 0.8));
 
-    type Damage = fn(&mut Arrays);
     let refused: [(Damage, &str); 7] = [
         (
             |a| a.count = vec![0],

@@ -29,7 +29,7 @@ pub const ORACLE_PARAMS: &[Spec] = &[
     Spec {
         name: "sw-seeds",
         kind: Kind::Integer(0, 1000),
-        default: "32",
+        default: "64",
         help: "sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the \
                original",
     },

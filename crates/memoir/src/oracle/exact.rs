@@ -110,7 +110,7 @@ impl Exact {
         self.known.resize(classes, Vec::new());
         self.entries = 0;
         for class in 0..classes as u32 {
-            if class as usize % STRIDE == 0 {
+            if (class as usize).is_multiple_of(STRIDE) {
                 session.check()?;
             }
             let row = weights.row(class);
@@ -205,7 +205,8 @@ impl Oracle<ClassRows> for Exact {
         top.reset(query.k);
         for (group, scores) in scores.chunks(GROUP).enumerate() {
             let threshold = top.threshold();
-            if !scores.iter().fold(false, |any, &score| any | (score > threshold)) {
+            let above: usize = scores.iter().map(|&score| usize::from(score > threshold)).sum();
+            if above == 0 {
                 continue;
             }
             for (index, &score) in scores.iter().enumerate() {

@@ -25,7 +25,7 @@ pub use sw_graph::{SwGraph, SwGraphParams};
 /// One question to an oracle.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// The example: x_j.
+    /// The example: `x_j`.
     pub row: RowView<'a>,
     /// Its true classes, sorted; they are never part of the answer.
     pub labels: &'a [u32],

@@ -3,6 +3,8 @@
 //! Memory is O(nnz(W) + C). A product of the whole matrix with a number costs one multiplication: it goes into the
 //! multiplier (the paper's `acc`), and what is added later is divided by it.
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 
 use crate::sparse::{ClassVectors, RowView, Rows, VectorBuffer, ZeroClasses};
@@ -44,16 +46,20 @@ impl SparseVector {
         let (mut l, mut r) = (0, 0);
         while l < left.len() && r < right.len() {
             let (a, b) = (left.indices[l], right.indices[r]);
-            if a < b {
-                self.push(a, left.values[l]);
-                l += 1;
-            } else if b < a {
-                self.push(b, factor * right.values[r]);
-                r += 1;
-            } else {
-                self.push(a, left.values[l] + factor * right.values[r]);
-                l += 1;
-                r += 1;
+            match a.cmp(&b) {
+                Ordering::Less => {
+                    self.push(a, left.values[l]);
+                    l += 1;
+                }
+                Ordering::Greater => {
+                    self.push(b, factor * right.values[r]);
+                    r += 1;
+                }
+                Ordering::Equal => {
+                    self.push(a, left.values[l] + factor * right.values[r]);
+                    l += 1;
+                    r += 1;
+                }
             }
         }
         for at in l..left.len() {

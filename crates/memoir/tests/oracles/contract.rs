@@ -108,7 +108,7 @@ fn storms_of_insertions_deletions_and_replacements() {
         let mut random = random(4);
         for storm in 0..8 {
             // Few or many at once; a third of them vanish.
-            let mut changed: Vec<u32> = (0..1 + storm * storm * 6)
+            let mut changed: Vec<u32> = (0..=storm * storm * 6)
                 .map(|_| random.random_range(0..600))
                 .collect();
             changed.sort_unstable();

@@ -1,4 +1,4 @@
-//! `simple-lsh`: SimpleLSH of Neyshabur and Srebro. Class vectors, divided by a bound on their lengths, are completed to
+//! `simple-lsh`: the `SimpleLSH` of Neyshabur and Srebro. Class vectors, divided by a bound on their lengths, are completed to
 //! unit length by one coordinate, rows are scaled to unit length; then the larger the inner product, the smaller the
 //! angle, and the more signs along random directions agree.
 //!

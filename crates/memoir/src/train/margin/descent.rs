@@ -116,7 +116,7 @@ fn scale(
 /// The sub-gradient steps of a batch, against frozen weights: for each example its true class and its rival.
 ///
 /// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give steps of
-/// size 0 (if the margin is tested), so that their classes still belong to R_t.
+/// size 0 (if the margin is tested), so that their classes still belong to `R_t`.
 fn steps(
     settings: &Settings,
     oracle: &dyn Oracle<ClassRows>,
@@ -193,7 +193,7 @@ fn find_rivals(
     Ok(found)
 }
 
-/// |R_t|: how many classes a batch touches.
+/// `|R_t|`: how many classes a batch touches.
 fn count_distinct(addends: &mut [Addend]) -> usize {
     addends.sort_by_key(|addend| addend.class);
     addends.chunk_by(|a, b| a.class == b.class).count()

@@ -15,7 +15,7 @@ pub enum Sampling {
     Uniform,
 }
 
-/// One example of a batch: the paper's (x_j, y_j).
+/// One example of a batch: the paper's `(x_j, y_j)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Example {
     pub(super) row: u32,
@@ -58,7 +58,7 @@ impl Sampler {
         })
     }
 
-    /// b_t: `size` examples.
+    /// `b_t`: `size` examples.
     pub(super) fn batch(&mut self, size: usize) -> Vec<Example> {
         (0..size).map(|_| self.draw()).collect()
     }

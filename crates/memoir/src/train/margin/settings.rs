@@ -34,9 +34,9 @@ pub struct Settings {
     pub iterations: Option<u64>,
     /// Examples of a batch: |b|. Without it, 100 times the square root of the number of classes.
     pub batch_size: Option<u64>,
-    /// Size of the first step: eta_0.
+    /// Size of the first step: `eta_0`.
     pub step_size: f64,
-    /// How fast steps become smaller: eta_step in `eta_t = eta_0 / (1 + eta_step t)`.
+    /// How fast steps become smaller: `eta_step` in `eta_t = eta_0 / (1 + eta_step t)`.
     pub step_decay: f64,
     /// How examples are drawn.
     pub sampling: Sampling,
@@ -187,7 +187,7 @@ impl Settings {
         })
     }
 
-    /// eta_t, for t = 1, 2, …
+    /// `eta_t`, for t = 1, 2, …
     pub fn step(&self, iteration: u64) -> f64 {
         self.step_size / (1.0 + self.step_decay * iteration as f64)
     }

@@ -163,6 +163,15 @@ fn a_larger_lambda_makes_the_l1_model_smaller() {
     assert!(heavy < light / 2, "{heavy} of {light}");
 }
 
+struct Count(std::sync::atomic::AtomicUsize);
+impl crate::Observer for Count {
+    fn notice(&self, event: crate::Event<'_>) {
+        if matches!(event, crate::Event::HeldOut { .. }) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
 #[test]
 fn held_out_rows_decide_when_to_stop() {
     let data = separable(30, 300);
@@ -170,14 +179,6 @@ fn held_out_rows_decide_when_to_stop() {
         &values(&MEMOIR_L2, &[("iterations", "500"), ("patience", "2")]),
         Penalty::SquaredL2,
     );
-    struct Count(std::sync::atomic::AtomicUsize);
-    impl crate::Observer for Count {
-        fn notice(&self, event: crate::Event<'_>) {
-            if matches!(event, crate::Event::HeldOut { .. }) {
-                self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            }
-        }
-    }
     let count = Count(0.into());
     let session = session(2).with_observer(&count);
     let mut oracle = OracleKind::Exact.build(0);
@@ -259,7 +260,9 @@ fn the_mean_of_the_iterations_obeys_theorem_2_with_an_inexact_oracle() {
     let mut data = separable(8, 80);
     data.rows.par_for_each_mut(|_, values| {
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
-        values.iter_mut().for_each(|value| *value /= length);
+        for value in values {
+            *value /= length;
+        }
     });
     let (lambda, steps) = (0.05, 3000);
     // A huge decay makes eta_t = 1 / (lambda t) within a part in a million; batches of one and the margin test, as the

@@ -61,9 +61,10 @@ impl Choices {
         let number = |name, automatic| values.number(name).map_or(automatic, |v| v as f32);
         let long = shape.row_length > LONG;
         let several = shape.labels > SEVERAL;
-        let passes = match shape.rows as f32 / shape.classes as f32 {
+        let rows_per_class = shape.rows as f32 / shape.classes as f32;
+        let passes = match rows_per_class {
             _ if long => 1,
-            rows_per_class if rows_per_class > MANY_ROWS => 3,
+            many if many > MANY_ROWS => 3,
             _ => 2,
         };
         let trim = match (long, several) {
@@ -81,7 +82,8 @@ impl Choices {
             step_size,
             last_step_size: number("last-step-size", 0.5),
             start: Start {
-                scale: number("start-scale", 6.0),
+                // The fewer rows a centroid is made of, the less it is worth.
+                scale: number("start-scale", (0.6 * rows_per_class).clamp(4.0, 8.0)),
                 size_power: number("size-power", if several { 0.1 } else { 0.0 }),
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),

@@ -131,6 +131,7 @@ fn one_batch_equals_a_dense_computation() {
     }
     let trainer = softmax(&[
         ("passes", "1"),
+        ("start-scale", "6"),
         ("batch", "1000"),
         ("rivals", "12"),
         ("step-size", "0.7"),

@@ -72,7 +72,14 @@ impl Choices {
             (true, false) => 0.05,
             (true, true) => 0.1,
         };
-        let step_size = number("step-size", if several { 2.0 } else { 3.0 });
+        // The fewer rows a centroid is made of, the less it is worth: the start is shorter, and steps are longer.
+        let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(4.0, 8.0));
+        let step = if several {
+            2.0
+        } else {
+            (16.0 / start_scale).clamp(2.5, 4.0)
+        };
+        let step_size = number("step-size", step);
         Self {
             passes: integer("passes", passes),
             // Many labels a row crowd each other out of the rivals of the first pass.
@@ -82,8 +89,7 @@ impl Choices {
             step_size,
             last_step_size: number("last-step-size", 0.5),
             start: Start {
-                // The fewer rows a centroid is made of, the less it is worth.
-                scale: number("start-scale", (0.6 * rows_per_class).clamp(4.0, 8.0)),
+                scale: start_scale,
                 size_power: number("size-power", if several { 0.1 } else { 0.0 }),
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),

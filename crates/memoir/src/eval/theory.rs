@@ -175,7 +175,7 @@ mod tests {
         let terms = Theorem2::new(4.0, 1, 0.1, 0.25, 1.0);
         near(terms.c, 4.1);
         near(terms.optimisation_term, 4.1 / 8.0);
-        near(terms.psi, (0.75 * 0.1 * 2.0 + 0.25) / 2.0);
+        near(terms.psi, f64::midpoint(0.75 * 0.1 * 2.0, 0.25));
         near(Theorem2::new(4.0, 1, 9.0, 0.5, 1.0).psi, 0.5);
         let terms = Theorem3::new(&[0.5, 0.25], 2.0, 3.0, 0.1);
         near(terms.start_term, 4.0);

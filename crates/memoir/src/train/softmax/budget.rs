@@ -32,7 +32,7 @@ pub(super) fn plan<P: Posting>(
     let free = Plan {
         layout: Layout {
             least: choices.least_start,
-            dense_from: choices.dense_from(classes),
+            dense_from: Choices::dense_from(classes),
         },
         remember: choices.passes > 1 && !choices.rescan,
     };

@@ -102,7 +102,7 @@ impl Choices {
 
     /// From this many classes on, a feature's weights are a dense row: about where adding it takes as long as adding
     /// postings.
-    pub(super) fn dense_from(&self, classes: usize) -> u32 {
+    pub(super) fn dense_from(classes: usize) -> u32 {
         ((classes as f32 * 0.06) as u32).max(64)
     }
 

@@ -34,7 +34,7 @@ use choices::{Choices, Shape};
 use finish::Stored;
 use rivals::{RivalMemory, RivalSearch, Source};
 use rows::QuantizedRows;
-use update::{BatchSlopes, Updater};
+use update::{BatchSlopes, Step, Updater};
 use weights::Weights;
 
 /// Parameters with their defaults and ranges.
@@ -204,16 +204,11 @@ fn train<P: Posting + Stored>(
                 None => Source::Scan(None),
             };
             search.slopes(&weights, batch, source, &mut slopes, session)?;
-            let step_size = choices.step_size_at(round, rounds);
-            updater.apply(
-                &mut weights,
-                &rows,
-                batch,
-                &slopes,
-                step_size,
-                round as u64,
-                session,
-            );
+            let step = Step {
+                size: choices.step_size_at(round, rounds),
+                round: round as u64,
+            };
+            updater.apply(&mut weights, &rows, batch, &slopes, step, session);
         }
         session.progress(&stage, data.len() as u64, data.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {

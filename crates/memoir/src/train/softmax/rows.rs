@@ -42,7 +42,9 @@ impl QuantizedRows {
                 kept.extend(row.iter().filter(stays).map(|entry| entry.1));
                 let stretch = (row.squared_norm() / kept.iter().map(|v| v * v).sum::<f32>()).sqrt();
                 if stretch.is_finite() {
-                    kept.iter_mut().for_each(|value| *value *= stretch);
+                    for value in &mut kept {
+                        *value *= stretch;
+                    }
                 }
             } else {
                 result.indices.extend_from_slice(row.indices);

@@ -95,8 +95,8 @@ fn one_batch_equals_a_dense_computation() {
         }
         let norm = sums.iter().map(|v| v * v).sum::<f64>().sqrt();
         let ahead = (data.labels.iter().filter(|l| l.contains(&(class as u32))).count() as f64).powf(0.1);
-        for feature in 0..width {
-            weights[feature][class] = scale * ahead * sums[feature] / norm;
+        for (row, sum) in weights.iter_mut().zip(&sums) {
+            row[class] = scale * ahead * sum / norm;
         }
     }
     let frozen = weights.clone();
@@ -186,19 +186,21 @@ fn the_same_bytes_at_any_number_of_threads() {
     }
 }
 
+/// Keeps the accuracies it is told.
+struct Scores(std::sync::Mutex<Vec<f64>>);
+impl crate::Observer for Scores {
+    fn notice(&self, event: crate::Event<'_>) {
+        if let crate::Event::HeldOut { accuracy, .. } = event {
+            self.0.lock().unwrap().push(accuracy);
+        }
+    }
+}
+
 #[test]
 fn the_best_pass_is_kept() {
     let data = data(300, 30, 60, 1, 4);
     let valid = data.subset(0..60);
     // Steps so large that passes jump about: what is kept must be as good as the best that was reported.
-    struct Scores(std::sync::Mutex<Vec<f64>>);
-    impl crate::Observer for Scores {
-        fn notice(&self, event: crate::Event<'_>) {
-            if let crate::Event::HeldOut { accuracy, .. } = event {
-                self.0.lock().unwrap().push(accuracy);
-            }
-        }
-    }
     let scores = Scores(std::sync::Mutex::default());
     let session = session(1).with_observer(&scores);
     let trainer = softmax(&[

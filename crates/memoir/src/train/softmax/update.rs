@@ -30,6 +30,14 @@ impl BatchSlopes {
     }
 }
 
+/// How far the weights move.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) size: f32,
+    /// The number of the batch since the beginning; decides how fractions of a weight unit are rounded.
+    pub(super) round: u64,
+}
+
 /// Reusable memory for applying batches.
 pub(super) struct Updater {
     /// Tokens of each feature in the batch while counting, then where the next one goes.
@@ -61,19 +69,17 @@ impl Updater {
         }
     }
 
-    /// Moves the weights along `slopes` of the rows numbered `batch`. `round` is the number of the batch since the
-    /// beginning and decides how fractions of a weight unit are rounded.
+    /// Moves the weights along `slopes` of the rows numbered `batch`.
     pub(super) fn apply<P: Posting>(
         &mut self,
         weights: &mut Weights<P>,
         rows: &QuantizedRows,
         batch: &[u32],
         slopes: &BatchSlopes,
-        step_size: f32,
-        round: u64,
+        step: Step,
         session: &Session<'_>,
     ) {
-        self.gather(rows, batch, slopes, step_size);
+        self.gather(rows, batch, slopes, step.size);
         // Cut the features into runs with about the same number of tokens.
         let parts = session.threads() * PARTS_PER_THREAD;
         let goal = self.tokens.len().div_ceil(parts).max(1) as u32;
@@ -102,7 +108,7 @@ impl Updater {
                     let tokens = &tokens[start as usize..end as usize];
                     start = end;
                     scratch.sum_changes(tokens, slopes);
-                    scratch.apply(part.feature(feature), dither(round, feature));
+                    scratch.apply(part.feature(feature), dither(step.round, feature));
                 }
             });
         });

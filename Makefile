@@ -10,8 +10,9 @@ demo:            ## Build, then train and use a classifier of 2,000 classes on b
 test:            ## Run all tests
 	cargo test --workspace
 
-bench:           ## Measure speed and quality (minutes)
-	cargo bench --workspace
+bench:           ## Measure speed and quality (minutes; DATA=FOLDER adds the peers)
+	cargo build --release --quiet --bin memoir
+	bash experiments/bench.sh
 
 lint:            ## Check formatting and lints
 	cargo fmt --check

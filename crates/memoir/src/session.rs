@@ -142,7 +142,7 @@ impl Session<'_> {
         self.pool.current_num_threads()
     }
 
-    /// Runs `work` inside this session's pool, so that rayon's parallel iterators in it use these workers only.
+    /// Runs `work` inside the session's own pool, so that rayon's parallel iterators in it use these workers only.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }

@@ -79,6 +79,8 @@ pub(super) struct Scratch {
     found: Vec<FixedScore>,
     label_scores: Vec<i32>,
     scores: Vec<i32>,
+    /// For each class one more than its place among those that are scored, or 0.
+    places: Vec<u32>,
     rivals: Vec<(u32, f32)>,
 }
 
@@ -186,12 +188,24 @@ impl<'a> RivalSearch<'a> {
         }
         if let Some(memory) = memory {
             let remembered = memory.row(row);
-            score_classes(weights, quantized, remembered, &mut scratch.scores);
+            score_classes(
+                weights,
+                quantized,
+                remembered,
+                &mut scratch.places,
+                &mut scratch.scores,
+            );
             let scores = remembered.iter().zip(&scratch.scores);
             scratch
                 .rivals
                 .extend(scores.map(|(&class, &score)| (class, score as f32 * unit)));
-            score_classes(weights, quantized, labels, &mut scratch.label_scores);
+            score_classes(
+                weights,
+                quantized,
+                labels,
+                &mut scratch.places,
+                &mut scratch.label_scores,
+            );
         } else {
             let k = self.rivals + labels.len();
             let Scratch {
@@ -231,15 +245,21 @@ impl Task {
     }
 }
 
-/// Scores of the given classes (rising) for a row, without a scan over all.
+/// Scores of the given classes (rising) for a row, without a scan over all. `places` is all zero before
+/// and after.
 pub(super) fn score_classes<P: Posting>(
     weights: &Weights<P>,
     row: QuantizedRow<'_>,
     classes: &[u32],
+    places: &mut Vec<u32>,
     scores: &mut Vec<i32>,
 ) {
     scores.clear();
     scores.resize(classes.len(), 0);
+    places.resize(weights.classes(), 0);
+    for (place, &class) in (1..).zip(classes) {
+        places[class as usize] = place;
+    }
     for (&feature, &value) in row.indices.iter().zip(row.values) {
         let value = i32::from(value);
         match weights.feature(feature) {
@@ -248,20 +268,13 @@ pub(super) fn score_classes<P: Posting>(
                     *score += i32::from(dense[class as usize]) * value;
                 }
             }
-            FeatureRow::Sparse(postings) if postings.len() < 8 * classes.len() => {
-                let mut wanted = classes.iter().zip(scores.iter_mut()).peekable();
-                'postings: for posting in postings {
-                    while let Some((class, score)) = wanted.peek_mut() {
-                        if **class < posting.class() {
-                            wanted.next();
-                            continue;
-                        }
-                        if **class == posting.class() {
-                            **score += i32::from(posting.weight()) * value;
-                        }
-                        continue 'postings;
+            // Walking through all postings is quicker than looking classes up, up to about so many.
+            FeatureRow::Sparse(postings) if postings.len() < 10 * classes.len() => {
+                for posting in postings {
+                    let place = places[posting.class() as usize];
+                    if place != 0 {
+                        scores[place as usize - 1] += i32::from(posting.weight()) * value;
                     }
-                    break;
                 }
             }
             FeatureRow::Sparse(mut postings) => {
@@ -273,5 +286,8 @@ pub(super) fn score_classes<P: Posting>(
                 }
             }
         }
+    }
+    for &class in classes {
+        places[class as usize] = 0;
     }
 }

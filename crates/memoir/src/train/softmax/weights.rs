@@ -1,8 +1,8 @@
 //! The weights while they are learned.
 //!
 //! Only pairs of feature and class that occur together in a training row get a weight (the *support*). So the layout is fixed before training starts: nothing is inserted or moved, the
-//! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth
-//! less than a tenth of a point of accuracy, and they would be the larger part of the model.
+//! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth at
+//! most 0.15 points of accuracy with one label a row and 0.3 with several, and they would be the larger part of them.
 
 use super::centroids::Centroids;
 use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded};

@@ -1,6 +1,7 @@
 //! Model files: what is written is read back, nothing damaged is accepted, nothing hostile is obeyed.
 
 mod damaged;
+mod fixtures;
 mod hostile;
 mod round_trip;
 mod specification;

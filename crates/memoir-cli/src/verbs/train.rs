@@ -24,6 +24,7 @@ use crate::{Context, interrupt};
 #[command(after_help = "Examples:
   memoir train tickets.csv --model tickets.memoir
   memoir train train.svm.gz --model m.memoir --valid valid.svm.gz --seed 7
+  memoir train --from tickets.memoir november.csv --model tickets2.memoir
   zcat *.jsonl.gz | memoir train - --format jsonl --model m.memoir --word-ngrams 2")]
 pub(crate) struct Arguments {
     /// Labelled rows; `-` is standard input
@@ -31,9 +32,12 @@ pub(crate) struct Arguments {
     /// The model file to write
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// How to learn; the algorithms are listed below
-    #[arg(long, value_name = "NAME", default_value = Catalogue::DEFAULT_ALGORITHM)]
-    algorithm: String,
+    /// How to learn; the algorithms are listed below [default: softmax, or that of `--from`]
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<String>,
+    /// A model to go on from: it learns DATA in addition, with its new classes and words; this file stays as it is
+    #[arg(long, value_name = "MODEL")]
+    from: Option<PathBuf>,
     /// Rows that tell when to stop
     #[arg(long, value_name = "DATA", conflicts_with = "valid_fraction")]
     valid: Option<PathBuf>,
@@ -111,16 +115,28 @@ fn parse_share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {
     let start = Instant::now();
     // Everything that can be checked before the data is read is checked here: reading may take minutes.
-    let algorithm = context.catalogue.find(&arguments.algorithm)?;
+    let before = match &arguments.from {
+        Some(path) => Some(Model::load(path, &context.catalogue)?),
+        None => None,
+    };
+    let algorithm = context.catalogue.find(match (&arguments.algorithm, &before) {
+        (Some(name), _) => name,
+        (None, Some(before)) => &before.origin.algorithm,
+        (None, None) => Catalogue::DEFAULT_ALGORITHM,
+    })?;
     let values = Values::check(
         algorithm.params,
         given.method(algorithm.name, &context.catalogue)?,
     )?;
+    let needs = (algorithm.build)(&values)?.row_needs();
     let prep = PrepOptions {
         weighting: arguments.weighting.into(),
-        needs: (algorithm.build)(&values)?.row_needs(),
+        needs,
         text: TextParams::parse(given.text())?,
     };
+    if before.is_some() {
+        check_continuing(arguments, given)?;
+    }
     check_target(&arguments.model)?;
 
     let progress = Progress::new(arguments.running.quiet);
@@ -130,7 +146,11 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .with_seed(arguments.seed)
         .with_memory_budget(arguments.memory_budget);
     let options = arguments.reading.options();
-    let mut training = data::read_training(Source::new(&arguments.data), &options, &prep, &session)?;
+    let source = Source::new(&arguments.data);
+    let mut training = match &before {
+        Some(before) => data::read_further(source, &options, &before.known(needs), &session)?,
+        None => data::read_training(source, &options, &prep, &session)?,
+    };
     if training.preprocessing.text().is_none()
         && let Some((name, _)) = given.text().next()
     {
@@ -155,7 +175,10 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     if arguments.replicate {
         training.data = training.data.replicated();
     }
-    let mut model = train::fit(algorithm, &values, training, valid, &session)?;
+    let mut model = match &before {
+        Some(before) => train::continue_from(algorithm, &values, before, training, valid, &session)?,
+        None => train::fit(algorithm, &values, training, valid, &session)?,
+    };
     if let Some(precision) = arguments.precision {
         model.scorer = model.scorer.with_precision(precision.into())?;
     }
@@ -170,6 +193,17 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
             "{}",
             summary(&model, &arguments.model, start.elapsed())?
         )?;
+    }
+    Ok(())
+}
+
+/// What a model has settled cannot be chosen again.
+fn check_continuing(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
+    if let Some((name, _)) = given.text().next() {
+        bail!("`--{name}` cannot be given with `--from`: the model has its way of reading text");
+    }
+    if !matches!(arguments.weighting, ValueKind::Auto) {
+        bail!("`--weighting` cannot be given with `--from`: the model has its weighting");
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use super::reader::{Purpose, Reader};
 use super::{ClassNames, Content, Dataset, Format, LabelSets, PrepOptions, ReadOptions, ReadReport, Source};
 use crate::sparse::Rows;
 use crate::text::{
-    Analyzer, CountedBlock, Input, Preprocessing, TextCounter, TextPipeline, TextScratch, Weighting,
+    Analyzer, CountedBlock, Input, Preprocessing, RowNeeds, TextCounter, TextParams, TextPipeline,
+    TextScratch, Vocabulary, Weighting,
 };
 use crate::{Error, Result, Session};
 
@@ -34,6 +35,19 @@ pub struct Block {
     pub lines: Vec<u64>,
 }
 
+/// What a model that is to learn more knows already.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// How it makes rows.
+    pub preprocessing: &'a Preprocessing,
+    /// Its classes, whose numbers stay.
+    pub classes: &'a ClassNames,
+    /// Number of rows it was trained on.
+    pub rows: u64,
+    /// What its algorithm wants of rows.
+    pub needs: RowNeeds,
+}
+
 /// Reads `source` to train on. Rows without a label are kept; the report says how many there are.
 pub fn read_training(
     source: Source,
@@ -41,9 +55,76 @@ pub fn read_training(
     prep: &PrepOptions,
     session: &Session<'_>,
 ) -> Result<TrainingData> {
+    let raw = read_raw(source, options, &prep.text, prep.needs, None, session)?;
+    let weighting = Weighting::fit(
+        prep.weighting.scheme(&raw.data.rows),
+        prep.needs,
+        &raw.data.rows,
+        &raw.data.labels,
+    );
+    let input = match raw.vocabulary {
+        Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
+        None => Input::Vectors {
+            features: raw.data.rows.width(),
+            first: raw.first,
+        },
+    };
+    finish(
+        raw.data,
+        raw.report,
+        &raw.name,
+        Preprocessing { input, weighting },
+        session,
+    )
+}
+
+/// Reads `source` to go on training a model. Its classes and features keep their numbers; new ones come behind them. What
+/// turns raw input into rows takes the new rows into account.
+pub fn read_further(
+    source: Source,
+    options: &ReadOptions,
+    known: &Known<'_>,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
+    let defaults = TextParams::default();
+    let text = known.preprocessing.text().map_or(&defaults, |text| &text.params);
+    let raw = read_raw(source, options, text, known.needs, Some(known), session)?;
+    let preprocessing = known.preprocessing.grown(
+        known.needs,
+        known.rows,
+        &raw.data.rows,
+        &raw.data.labels,
+        raw.vocabulary,
+    )?;
+    finish(raw.data, raw.report, &raw.name, preprocessing, session)
+}
+
+/// Training data as it is read, before weighting.
+struct RawData {
+    data: Dataset,
+    /// The features' names, if the data is text.
+    vocabulary: Option<Vocabulary>,
+    /// The number that vectors give to the first feature.
+    first: u32,
+    report: ReadReport,
+    name: String,
+}
+
+fn read_raw(
+    source: Source,
+    options: &ReadOptions,
+    text: &TextParams,
+    needs: RowNeeds,
+    known: Option<&Known<'_>>,
+    session: &Session<'_>,
+) -> Result<RawData> {
     let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
-    let mut assembly = Assembly::new(ClassNames::new(), usize::from(prep.needs.constant));
-    let (input, width) = match reader.content() {
+    if let Some(known) = known {
+        check_content(&reader, known.preprocessing)?;
+    }
+    let classes = known.map_or_else(ClassNames::new, |known| known.classes.clone());
+    let mut assembly = Assembly::new(classes, usize::from(needs.constant));
+    let (vocabulary, width) = match reader.content() {
         Content::Vectors => {
             reader.run(
                 |_| (),
@@ -53,12 +134,15 @@ pub fn read_training(
                 },
             )?;
             let features = reader.promised_features().unwrap_or(assembly.width());
-            let first = reader.first_index();
-            (Input::Vectors { features, first }, features)
+            let before = known.map_or(0, |known| known.preprocessing.input_features());
+            (None, features.max(before))
         }
         Content::Text => {
-            let analyzer = Analyzer::new(&prep.text)?;
-            let mut counter = TextCounter::new();
+            let analyzer = Analyzer::new(text)?;
+            let mut counter = match known.and_then(|known| known.preprocessing.text()) {
+                Some(before) => TextCounter::continuing(&before.vocabulary)?,
+                None => TextCounter::new(),
+            };
             reader.run(
                 |parsed| CountedBlock::count(&analyzer, parsed.texts.iter()),
                 |parsed, counted, position| {
@@ -66,33 +150,39 @@ pub fn read_training(
                     counter.merge(counted)
                 },
             )?;
-            let (vocabulary, rows) = counter.finish(&prep.text)?;
+            let (vocabulary, rows) = counter.finish(text)?;
             assembly.set_rows(rows);
             let width = vocabulary.len();
-            (
-                Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
-                width,
-            )
+            (Some(vocabulary), width)
         }
     };
     let mut report = std::mem::take(&mut reader.report);
     report.unlabelled_rows = assembly.unlabelled_rows();
-    let mut data = assembly.finish(width);
-    if data.classes.is_empty() {
+    if report.unlabelled_rows == report.rows {
         return Err(Error::input(
             reader.name(),
             "no row has a label; expected some to learn from",
         ));
     }
-    let weighting = Weighting::fit(
-        prep.weighting.scheme(&data.rows),
-        prep.needs,
-        &data.rows,
-        &data.labels,
-    );
-    let preprocessing = Preprocessing { input, weighting };
+    Ok(RawData {
+        data: assembly.finish(width),
+        vocabulary,
+        first: reader.first_index(),
+        report,
+        name: reader.name().to_owned(),
+    })
+}
+
+/// Weighs the rows.
+fn finish(
+    mut data: Dataset,
+    report: ReadReport,
+    name: &str,
+    preprocessing: Preprocessing,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
     preprocessing.apply_all(&mut data.rows, session)?;
-    report.tell(reader.name(), session);
+    report.tell(name, session);
     Ok(TrainingData {
         data,
         preprocessing,

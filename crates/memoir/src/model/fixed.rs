@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use super::tensors::in_order;
 use crate::Result;
 use crate::model::{LinearBuilder, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
@@ -198,15 +199,7 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         let mut builder = LinearBuilder::new(self.classes);
         builder.reserve(self.weights());
         for feature in 0..Scorer::features(&*self) as u32 {
-            let postings = self.postings(feature).iter().map(|p| (p.class(), p.weight()));
-            // From a damaged file they may be out of order or range.
-            let mut postings: Vec<_> = postings.filter(|p| (p.0 as usize) < self.classes).collect();
-            postings.sort_by_key(|p| p.0);
-            postings.dedup_by_key(|p| p.0);
-            let weights = postings
-                .into_iter()
-                .map(|(class, weight)| (class, f32::from(weight) / WEIGHT_UNITS));
-            builder.push_feature(weights);
+            builder.push_feature(self.feature_weights(feature).unwrap_or_default());
         }
         Ok(Box::new(builder.finish(precision)))
     }
@@ -256,6 +249,15 @@ impl<P: Stored> Scorer for FixedScorer<P> {
             )
         });
         Some(terms.collect())
+    }
+
+    fn feature_weights(&self, feature: u32) -> Option<Vec<(u32, f32)>> {
+        let postings = self.postings(feature).iter();
+        let mut weights = postings
+            .map(|posting| (posting.class(), f32::from(posting.weight()) / WEIGHT_UNITS))
+            .collect();
+        in_order(&mut weights, self.classes);
+        Some(weights)
     }
 
     fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {

@@ -6,6 +6,7 @@
 use half::f16;
 
 use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
+use super::tensors::in_order;
 use super::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::Result;
 use crate::sparse::{RowView, Scored, Storage};
@@ -278,6 +279,13 @@ impl Scorer for Linear {
             Some((feature, value * weight))
         });
         Some(known.collect())
+    }
+
+    fn feature_weights(&self, feature: u32) -> Option<Vec<(u32, f32)>> {
+        let mut weights = Vec::new();
+        self.visit_feature(feature, |class, weight| weights.push((class, weight)));
+        in_order(&mut weights, self.classes);
+        Some(weights)
     }
 
     fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {

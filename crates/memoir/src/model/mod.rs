@@ -17,10 +17,10 @@ mod tensors;
 
 use std::collections::BTreeMap;
 
-use crate::data::ClassNames;
+use crate::data::{ClassNames, Known};
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
-use crate::text::Preprocessing;
+use crate::text::{Preprocessing, RowNeeds};
 use crate::{Error, Result};
 
 pub use builder::LinearBuilder;
@@ -42,6 +42,18 @@ pub struct Model {
     pub scorer: Box<dyn Scorer>,
     /// Where the model comes from.
     pub origin: Origin,
+}
+
+impl Model {
+    /// What reading more rows for this model must know of it; `needs` is what its algorithm wants of rows.
+    pub fn known(&self, needs: RowNeeds) -> Known<'_> {
+        Known {
+            preprocessing: &self.preprocessing,
+            classes: &self.classes,
+            rows: self.origin.rows,
+            needs,
+        }
+    }
 }
 
 /// How a model was made; shown by `inspect`.
@@ -129,6 +141,11 @@ pub trait Scorer: Send + Sync {
 
     /// Contribution of each feature of `row` to the score of `class`, where scores are sums over features.
     fn contributions(&self, _row: RowView<'_>, _class: u32) -> Option<Vec<(u32, f32)>> {
+        None
+    }
+
+    /// The classes with a weight for `feature`, rising, where the scorer has such.
+    fn feature_weights(&self, _feature: u32) -> Option<Vec<(u32, f32)>> {
         None
     }
 

@@ -101,6 +101,18 @@ pub trait TensorSource {
     fn invalid(&self, message: String) -> crate::Error;
 }
 
+/// Puts the postings of a feature right where a damaged file has them out of order, repeated, or of classes that do not
+/// exist.
+pub(super) fn in_order(postings: &mut Vec<(u32, f32)>, classes: usize) {
+    let fits = postings.is_sorted_by(|a, b| a.0 < b.0);
+    if fits && postings.last().is_none_or(|last| (last.0 as usize) < classes) {
+        return;
+    }
+    postings.retain(|posting| (posting.0 as usize) < classes);
+    postings.sort_by_key(|posting| posting.0);
+    postings.dedup_by_key(|posting| posting.0);
+}
+
 /// Makes a scorer from a model file's arrays, checking everything that could later fail.
 pub type LoadScorer = fn(&dyn TensorSource) -> Result<Box<dyn Scorer>>;
 

@@ -52,6 +52,8 @@ impl CountedBlock {
 #[derive(Debug)]
 pub struct TextCounter {
     names: NameTable,
+    /// How many of the names were features before; they stay, whatever is counted.
+    known: usize,
     /// Number of texts with each token.
     frequency: Vec<u32>,
     offsets: Vec<usize>,
@@ -63,6 +65,7 @@ impl Default for TextCounter {
     fn default() -> Self {
         Self {
             names: NameTable::default(),
+            known: 0,
             frequency: Vec::new(),
             offsets: vec![0],
             indices: Vec::new(),
@@ -75,6 +78,25 @@ impl TextCounter {
     /// Nothing counted yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Nothing counted yet, but the tokens of `vocabulary` are features already and keep their numbers.
+    pub fn continuing(vocabulary: &Vocabulary) -> Result<Self> {
+        let mut names = NameTable::default();
+        for number in 0..vocabulary.len() as u32 {
+            if names.intern(vocabulary.name(number)) != number {
+                return Err(Error::Mismatch(format!(
+                    "the model cannot be continued: two of its words are `{}`, so its vocabulary is damaged",
+                    vocabulary.name(number)
+                )));
+            }
+        }
+        Ok(Self {
+            known: names.len(),
+            frequency: vec![0; names.len()],
+            names,
+            ..Self::default()
+        })
     }
 
     /// Appends the texts of `block`. Blocks must come in the order of the texts; how they were cut does not matter.
@@ -112,7 +134,8 @@ impl TextCounter {
         self.len() == 0
     }
 
-    /// The features that `params` keeps, and each text as counts of them.
+    /// The features that `params` keeps, and each text as counts of them. Features that were known before stay; of the
+    /// others those stay that `params` keeps by their counts in these texts.
     pub fn finish(mut self, params: &TextParams) -> Result<(Vocabulary, Rows)> {
         let kept = self.select(params);
         if self.names.len() > 0 && !kept.contains(&true) {
@@ -143,9 +166,12 @@ impl TextCounter {
             .iter()
             .map(|&df| df >= params.min_df && f64::from(df) <= most)
             .collect();
-        let limit = params.max_features as usize;
-        let mut candidates: Vec<u32> = (0..kept.len() as u32).filter(|&i| kept[i as usize]).collect();
-        if limit > 0 && candidates.len() > limit {
+        kept[..self.known].fill(true);
+        let limit = (params.max_features as usize).saturating_sub(self.known);
+        let mut candidates: Vec<u32> = (self.known as u32..kept.len() as u32)
+            .filter(|&i| kept[i as usize])
+            .collect();
+        if params.max_features > 0 && candidates.len() > limit {
             // Stable, so that of equally frequent ones the earlier stay.
             candidates.sort_by_key(|&i| std::cmp::Reverse(self.frequency[i as usize]));
             for &index in &candidates[limit..] {

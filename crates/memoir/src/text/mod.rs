@@ -9,6 +9,7 @@
 
 mod analyzer;
 mod counting;
+mod growth;
 mod normalize;
 mod params;
 mod preprocessing;

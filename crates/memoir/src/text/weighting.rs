@@ -67,8 +67,7 @@ impl Weighting {
         }
         let mut weights: Vec<f32> = match scheme {
             WeightingScheme::LogTfIdf => {
-                let numerator = 1.0 + rows.len() as f64;
-                let inverse = |&df: &u32| ((numerator / (1.0 + f64::from(df))).ln() + 1.0) as f32;
+                let inverse = |&df: &u32| inverse_frequency(rows.len() as u64, df) as f32;
                 frequency.iter().map(inverse).collect()
             }
             WeightingScheme::Unit | WeightingScheme::Raw => Vec::new(),
@@ -88,17 +87,22 @@ impl Weighting {
             mean_length: 1.0,
         };
         if needs.length_power != 1.0 && !rows.is_empty() {
-            let mut scaled = Vec::new();
-            let lengths = rows.iter().map(|row| {
-                scaled.clear();
-                scaled.extend_from_slice(row.values);
-                weighting.multiply(row.indices, &mut scaled);
-                length(&scaled)
-            });
-            weighting.mean_length =
-                ((lengths.sum::<f64>() / rows.len() as f64) as f32).max(f32::MIN_POSITIVE);
+            let mean = weighting.sum_of_lengths(rows) / rows.len() as f64;
+            weighting.mean_length = (mean as f32).max(f32::MIN_POSITIVE);
         }
         weighting
+    }
+
+    /// Sum of the lengths of `rows` before they are scaled.
+    pub(super) fn sum_of_lengths(&self, rows: &Rows) -> f64 {
+        let mut scaled = Vec::new();
+        let lengths = rows.iter().map(|row| {
+            scaled.clear();
+            scaled.extend_from_slice(row.values);
+            self.multiply(row.indices, &mut scaled);
+            length(&scaled)
+        });
+        lengths.sum()
     }
 
     /// The scheme that fits the values: counts (whole numbers, none negative) get tf-idf, anything else is scaled.
@@ -161,6 +165,11 @@ impl Weighting {
         });
         session.check()
     }
+}
+
+/// `ln((1 + n) / (1 + df)) + 1`.
+pub(super) fn inverse_frequency(rows: u64, frequency: u32) -> f64 {
+    ((1.0 + rows as f64) / (1.0 + f64::from(frequency))).ln() + 1.0
 }
 
 /// In double precision, or large and small values would have squares beyond single precision.

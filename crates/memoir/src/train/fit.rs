@@ -52,7 +52,7 @@ pub fn fit(
 }
 
 /// `valid` without the rows that have a class unknown to `data`.
-fn with_known_classes(valid: Dataset, data: &Dataset) -> Dataset {
+pub(super) fn with_known_classes(valid: Dataset, data: &Dataset) -> Dataset {
     let classes = data.classes.len();
     let is_known = |labels: &[u32]| labels.iter().all(|&label| (label as usize) < classes);
     let mut known = if valid.labels.iter().all(is_known) {

@@ -2,16 +2,18 @@
 
 mod centroid;
 mod fit;
+mod further;
 pub mod margin;
 pub mod softmax;
 
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::text::RowNeeds;
-use crate::{Result, Session};
+use crate::{Error, Result, Session};
 
 pub use centroid::{CENTROID, Centroid};
 pub use fit::{fit, hold_out};
+pub use further::{Before, continue_from};
 pub use margin::{MEMOIR_L1, MEMOIR_L2};
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
@@ -25,6 +27,21 @@ pub trait Trainer: Send + Sync {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>>;
+
+    /// Learns from `data` in addition to what `before` holds, without the rows that came from. The classes and features of
+    /// `before` keep their numbers; `data` may have more of both.
+    fn train_further(
+        &self,
+        before: &Before<'_>,
+        _data: &Dataset,
+        _valid: Option<&Dataset>,
+        _session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        Err(Error::Parameter(format!(
+            "`{}` cannot continue from a model: train it anew, or use `softmax` or `centroid`, which can",
+            before.algorithm
+        )))
+    }
 
     /// What the algorithm wants of its rows.
     fn row_needs(&self) -> RowNeeds {

@@ -28,7 +28,9 @@ fn a_text_model_of_version_1() {
 fn a_half_precision_vector_model_of_version_1() {
     let model = open("centroid-vectors-v1.memoir");
     let mut predictor = model.predictor();
-    let best = predictor.vector(&mut vec![(1, 1.0), (5, 1.0)], 1).expect("answers");
+    let best = predictor
+        .vector(&mut vec![(1, 1.0), (5, 1.0)], 1)
+        .expect("answers");
     assert_eq!(model.classes.name(best[0].class), "bird");
     assert!((best[0].score - 0.822_190).abs() < 1e-5, "{}", best[0].score);
 }

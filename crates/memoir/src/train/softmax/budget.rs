@@ -2,6 +2,7 @@
 
 use super::centroids::Centroids;
 use super::choices::Choices;
+use super::earlier::Earlier;
 use super::rivals::RivalMemory;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, Weights};
@@ -22,6 +23,7 @@ const PROGRAM: u64 = 12 << 20;
 
 /// The plan for `choices`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(
+    earlier: &Earlier<P>,
     data: &Dataset,
     rows: &QuantizedRows,
     centroids: &Centroids<'_>,
@@ -39,7 +41,7 @@ pub(super) fn plan<P: Posting>(
     let Some(budget) = session.memory_budget() else {
         return Ok(free);
     };
-    let support = Support::count(centroids, choices.least_start, session)?;
+    let support = Support::count(earlier, centroids, choices.least_start, session)?;
     let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, choices, session);
     let memory = RivalMemory::bytes(data.len(), choices.rivals) as u64;
     let cost = |plan: &Plan| {
@@ -112,15 +114,31 @@ struct Support {
 }
 
 impl Support {
-    fn count(centroids: &Centroids<'_>, least: i16, session: &Session<'_>) -> Result<Self> {
+    fn count<P: Posting>(
+        earlier: &Earlier<P>,
+        centroids: &Centroids<'_>,
+        least: i16,
+        session: &Session<'_>,
+    ) -> Result<Self> {
         let mut support = Self {
             by_feature: vec![0; centroids.width()],
             by_size: vec![0; i16::MAX as usize + 1],
         };
-        centroids.for_each(least, session, |_, centroid| {
+        let mut add = |feature: usize, weight: i16| {
+            support.by_feature[feature] += 1;
+            support.by_size[weight.unsigned_abs().min(i16::MAX as u16) as usize] += 1;
+        };
+        for feature in 0..centroids.width() {
+            for _ in earlier.feature(feature) {
+                // What was learned is never given up, so it counts among the largest.
+                add(feature, i16::MAX);
+            }
+        }
+        centroids.for_each(least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                support.by_feature[feature as usize] += 1;
-                support.by_size[weight.unsigned_abs().min(i16::MAX as u16) as usize] += 1;
+                if !earlier.has(feature, class) {
+                    add(feature as usize, weight);
+                }
             }
         })?;
         Ok(support)

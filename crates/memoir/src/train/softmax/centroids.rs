@@ -19,16 +19,24 @@ pub(super) struct Centroids<'a> {
     rows: &'a QuantizedRows,
     row_weights: Option<&'a [f32]>,
     by_class: RowsByClass,
+    /// Rows that each class had before these; classes beyond the end had none.
+    counts_before: &'a [u32],
     start: Start,
 }
 
 impl<'a> Centroids<'a> {
-    pub(super) fn new(data: &'a Dataset, rows: &'a QuantizedRows, start: Start) -> Self {
+    pub(super) fn new(
+        data: &'a Dataset,
+        rows: &'a QuantizedRows,
+        counts_before: &'a [u32],
+        start: Start,
+    ) -> Self {
         let by_class = RowsByClass::new(&data.labels);
         Self {
             rows,
             row_weights: data.weights.as_deref(),
             by_class,
+            counts_before,
             start,
         }
     }
@@ -38,7 +46,8 @@ impl<'a> Centroids<'a> {
     }
 
     /// Calls `emit` with each class and the features of its first weight vector, in fixed-point units. Weights that
-    /// round to less than `least` units are left out.
+    /// round to less than `least` units are left out. What rows
+    /// of now give to a class that had rows before counts by their share of all its rows.
     pub(super) fn for_each(
         &self,
         least: i16,
@@ -67,7 +76,9 @@ impl<'a> Centroids<'a> {
                 .iter()
                 .map(|&feature| sums[feature as usize].powi(2))
                 .sum::<f32>();
-            let ahead = (self.by_class.rows(class).len() as f32).powf(self.start.size_power);
+            let now = self.by_class.rows(class).len() as f32;
+            let size = now + self.counts_before.get(class).copied().unwrap_or(0) as f32;
+            let ahead = size.powf(self.start.size_power) * now / size;
             let factor = self.start.scale * ahead / squares.sqrt();
             centroid.clear();
             for feature in touched.drain(..) {

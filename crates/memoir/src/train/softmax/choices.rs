@@ -17,6 +17,7 @@ const SEVERAL: f32 = 1.1;
 /// What the choices depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
+    /// Of now and of earlier.
     pub(super) rows: usize,
     pub(super) classes: usize,
     /// Mean number of features of a row.
@@ -26,10 +27,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(data: &Dataset) -> Self {
+    /// The shape of `data`; `rows_before` rows were learned from earlier.
+    pub(super) fn of(data: &Dataset, rows_before: u64) -> Self {
         let rows = data.len().max(1);
         Self {
-            rows: data.len(),
+            rows: data.len() + rows_before as usize,
             classes: data.classes.len(),
             row_length: data.rows.entries() as f32 / rows as f32,
             labels: data.labels.total() as f32 / rows as f32,

@@ -9,6 +9,7 @@
 mod budget;
 mod centroids;
 mod choices;
+mod earlier;
 mod finish;
 mod gradient;
 mod rivals;
@@ -26,11 +27,12 @@ use crate::model::Scorer;
 use crate::params::{Kind, Spec, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
-use crate::train::Trainer;
+use crate::train::{Before, Trainer};
 use crate::{Error, Result, Session};
 
 use centroids::Centroids;
 use choices::{Choices, Shape};
+use earlier::Earlier;
 use finish::Stored;
 use rivals::{RivalMemory, RivalSearch, Source};
 use rows::QuantizedRows;
@@ -147,15 +149,36 @@ impl Trainer for Softmax {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
-        if data.labels.total() == 0 {
-            return Err(Error::Unlearnable(
-                "no row has a label, so there is nothing to learn".to_owned(),
-            ));
-        }
         if data.classes.len() <= Narrow::CLASSES {
-            train::<Narrow>(&self.values, data, valid, session)
+            train::<Narrow>(&self.values, &Earlier::nothing(), data, valid, session)
         } else {
-            train::<Wide>(&self.values, data, valid, session)
+            train::<Wide>(&self.values, &Earlier::nothing(), data, valid, session)
+        }
+    }
+
+    fn train_further(
+        &self,
+        before: &Before<'_>,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        if data.classes.len() <= Narrow::CLASSES {
+            train::<Narrow>(
+                &self.values,
+                &Earlier::new(before, session)?,
+                data,
+                valid,
+                session,
+            )
+        } else {
+            train::<Wide>(
+                &self.values,
+                &Earlier::new(before, session)?,
+                data,
+                valid,
+                session,
+            )
         }
     }
 
@@ -170,15 +193,21 @@ impl Trainer for Softmax {
 
 fn train<P: Posting + Stored>(
     values: &Values,
+    earlier: &Earlier<P>,
     data: &Dataset,
     valid: Option<&Dataset>,
     session: &Session<'_>,
 ) -> Result<Box<dyn Scorer>> {
-    let choices = Choices::new(values, &Shape::of(data));
+    if data.labels.total() == 0 {
+        return Err(Error::Unlearnable(
+            "no row has a label, so there is nothing to learn".to_owned(),
+        ));
+    }
+    let choices = Choices::new(values, &Shape::of(data, earlier.rows));
     let rows = QuantizedRows::new(&data.rows, choices.trim);
-    let centroids = Centroids::new(data, &rows, choices.start);
-    let plan = budget::plan::<P>(data, &rows, &centroids, &choices, session)?;
-    let mut weights = Weights::<P>::from_centroids(&centroids, data.classes.len(), plan.layout, session)?;
+    let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start);
+    let plan = budget::plan(earlier, data, &rows, &centroids, &choices, session)?;
+    let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
     let mut search = RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session);
     let mut updater = Updater::new(weights.features(), session);

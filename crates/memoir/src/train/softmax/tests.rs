@@ -300,15 +300,15 @@ proptest! {
     ) {
         let data = data(rows, classes, features, labels, seed);
         let session = session(1).with_memory_budget(Some(budget));
-        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data));
+        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
         let quantized = QuantizedRows::new(&data.rows, choices.trim);
-        let centroids = Centroids::new(&data, &quantized, choices.start);
-        let plan = budget::plan::<Narrow>(&data, &quantized, &centroids, &choices, &session);
+        let centroids = Centroids::new(&data, &quantized, &[], choices.start);
+        let plan = budget::plan::<Narrow>(&Earlier::nothing(), &data, &quantized, &centroids, &choices, &session);
         let trained = Softmax::default().train(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {
             let weights =
-                Weights::<Narrow>::from_centroids(&centroids, data.classes.len(), plan.layout, &session).unwrap();
+                Weights::<Narrow>::starting(&Earlier::nothing(), &centroids, data.classes.len(), plan.layout, &session).unwrap();
             let memory = if plan.remember { RivalMemory::bytes(data.len(), choices.rivals) } else { 0 };
             prop_assert!((weights.bytes() + memory) as u64 + quantized.bytes() <= budget - (12 << 20));
         }

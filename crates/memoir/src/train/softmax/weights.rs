@@ -5,6 +5,7 @@
 //! most 0.15 points of accuracy with one label a row and 0.3 with several, and they would be the larger part of them.
 
 use super::centroids::Centroids;
+use super::earlier::Earlier;
 use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded};
 use crate::{Result, Session};
 
@@ -34,18 +35,22 @@ pub(super) struct Weights<P> {
 }
 
 impl<P: Posting> Weights<P> {
-    /// Weights that start at the class centroids, laid out as `layout` says.
-    pub(super) fn from_centroids(
+    /// Weights that start at those of `earlier` and, where these say nothing, at the class centroids, laid out as `layout`
+    /// says.
+    pub(super) fn starting(
+        earlier: &Earlier<P>,
         centroids: &Centroids<'_>,
         classes: usize,
         layout: Layout,
         session: &Session<'_>,
     ) -> Result<Self> {
         let features = centroids.width();
-        let mut counts = vec![0u32; features];
-        centroids.for_each(layout.least, session, |_, centroid| {
+        let mut counts: Vec<u32> = (0..features)
+            .map(|feature| earlier.feature(feature).len() as u32)
+            .collect();
+        centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, _) in centroid {
-                counts[feature as usize] += 1;
+                counts[feature as usize] += u32::from(!earlier.has(feature, class));
             }
         })?;
         let mut weights = Self {
@@ -70,18 +75,36 @@ impl<P: Posting> Weights<P> {
         weights.dense = vec![0; weights.dense_features.len() * padded(classes)];
 
         let mut next = weights.starts.clone();
+        for feature in 0..features {
+            for posting in earlier.feature(feature) {
+                weights.put(&mut next, feature as u32, posting.class(), posting.weight());
+            }
+        }
         centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                let slot = weights.slots[feature as usize];
-                if slot == SPARSE {
-                    weights.postings[next[feature as usize]] = P::new(class, weight);
-                    next[feature as usize] += 1;
-                } else {
-                    weights.dense[slot as usize * padded(classes) + class as usize] = weight;
+                if !earlier.has(feature, class) {
+                    weights.put(&mut next, feature, class, weight);
                 }
             }
         })?;
+        // New pairs came behind the earlier ones.
+        for (feature, range) in weights.starts.windows(2).enumerate() {
+            if !earlier.feature(feature).is_empty() {
+                weights.postings[range[0]..range[1]].sort_unstable_by_key(|posting| posting.class());
+            }
+        }
         Ok(weights)
+    }
+
+    /// Puts a weight where the next one of its feature goes.
+    fn put(&mut self, next: &mut [usize], feature: u32, class: u32, weight: i16) {
+        let slot = self.slots[feature as usize];
+        if slot == SPARSE {
+            self.postings[next[feature as usize]] = P::new(class, weight);
+            next[feature as usize] += 1;
+        } else {
+            self.dense[slot as usize * padded(self.classes) + class as usize] = weight;
+        }
     }
 
     pub(super) fn features(&self) -> usize {

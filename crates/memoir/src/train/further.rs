@@ -1,0 +1,114 @@
+//! From a model and new rows to a model that knows both: the steps around an algorithm that goes on learning.
+
+use std::collections::BTreeMap;
+
+use super::fit::with_known_classes;
+use crate::catalogue::Algorithm;
+use crate::data::{Dataset, TrainingData};
+use crate::model::{Model, Origin, Scorer};
+use crate::params::Values;
+use crate::{Error, Result, Session};
+
+/// What an algorithm that goes on learning starts from.
+pub struct Before<'a> {
+    /// Name of the algorithm that made it.
+    pub algorithm: &'a str,
+    /// What it learned. Its classes and features keep their numbers.
+    pub scorer: &'a dyn Scorer,
+    /// Number of rows it learned from.
+    pub rows: u64,
+    /// Number of these rows of each of its classes.
+    pub class_counts: &'a [u32],
+    /// What the weights of each of its features must be multiplied by to mean on rows of today what they meant on rows of
+    /// then: inverse document frequencies have changed.
+    pub feature_scales: Vec<f32>,
+}
+
+/// Goes on training `model` on `training`, which [`crate::data::read_further`] has read for it; the rows that the model
+/// was made from are not needed. `model` itself stays as it is.
+///
+/// `algorithm` must be the one that made the model. New classes and features come behind those of the model; `valid`, with
+/// rows prepared like `training`'s, is used only to choose when to stop.
+pub fn continue_from(
+    algorithm: &Algorithm,
+    values: &Values,
+    model: &Model,
+    training: TrainingData,
+    valid: Option<Dataset>,
+    session: &Session<'_>,
+) -> Result<Model> {
+    let origin = &model.origin;
+    if algorithm.name != origin.algorithm {
+        return Err(Error::Mismatch(format!(
+            "the model was made by `{}`, so `{}` cannot continue it",
+            origin.algorithm, algorithm.name
+        )));
+    }
+    if origin.class_counts.len() != model.classes.len() {
+        return Err(Error::Mismatch(
+            "the model cannot be continued: its file does not say how many rows each class had".to_owned(),
+        ));
+    }
+    let TrainingData {
+        data, preprocessing, ..
+    } = training;
+    if data.labels.total() == 0 {
+        return Err(Error::Unlearnable(
+            "there is nothing to learn from: no row has a label".to_owned(),
+        ));
+    }
+    if !model
+        .classes
+        .iter()
+        .eq(data.classes.iter().take(model.classes.len()))
+    {
+        return Err(Error::Mismatch(
+            "the new rows do not number the model's classes as the model does".to_owned(),
+        ));
+    }
+    let valid = valid.map(|valid| with_known_classes(valid, &data));
+    let before = Before {
+        algorithm: &origin.algorithm,
+        scorer: &*model.scorer,
+        rows: origin.rows,
+        class_counts: &origin.class_counts,
+        feature_scales: scales(
+            &model.preprocessing.weighting.feature_weights,
+            &preprocessing.weighting.feature_weights,
+            model.scorer.features(),
+        ),
+    };
+    let trainer = (algorithm.build)(values)?;
+    let scorer = trainer.train_further(&before, &data, valid.as_ref(), session)?;
+    let mut class_counts = data.labels.class_counts(data.classes.len());
+    for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
+        *count = count.saturating_add(*before);
+    }
+    let params: BTreeMap<_, _> = values
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    Ok(Model {
+        origin: Origin {
+            algorithm: algorithm.name.to_owned(),
+            params,
+            seed: session.seed(),
+            rows: origin.rows + data.len() as u64,
+            class_counts,
+        },
+        classes: data.classes,
+        preprocessing,
+        scorer,
+    })
+}
+
+/// The weight that values of each feature had, divided by the one they have now.
+fn scales(then: &[f32], now: &[f32], features: usize) -> Vec<f32> {
+    let weight = |weights: &[f32], feature: usize| weights.get(feature).copied().unwrap_or(1.0);
+    (0..features)
+        .map(|feature| {
+            let scale = weight(then, feature) / weight(now, feature);
+            if scale.is_finite() { scale } else { 1.0 }
+        })
+        .collect()
+}

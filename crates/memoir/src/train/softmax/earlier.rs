@@ -1,0 +1,78 @@
+//! The weights of an earlier model, as training goes on from them.
+
+use crate::sparse::fixed::{Posting, quantize_weight};
+use crate::train::Before;
+use crate::{Error, Result, Session};
+
+/// Weights by feature, as postings sorted by class, in today's units.
+pub(super) struct Earlier<P> {
+    /// Start of each feature's postings, and one past the end.
+    starts: Vec<usize>,
+    postings: Vec<P>,
+    /// Rows that each class had.
+    pub(super) class_counts: Vec<u32>,
+    /// Rows in all.
+    pub(super) rows: u64,
+}
+
+impl<P: Posting> Earlier<P> {
+    pub(super) fn new(before: &Before<'_>, session: &Session<'_>) -> Result<Self> {
+        let features = before.scorer.features();
+        let mut earlier = Self {
+            starts: Vec::with_capacity(features + 1),
+            postings: Vec::with_capacity(before.scorer.weight_storage().map_or(0, |(weights, _)| weights)),
+            class_counts: before.class_counts.to_vec(),
+            rows: before.rows,
+        };
+        earlier.starts.push(0);
+        for feature in 0..features as u32 {
+            if feature % 4096 == 0 {
+                session.check()?;
+            }
+            let weights = before.scorer.feature_weights(feature).ok_or_else(|| {
+                Error::Mismatch(format!(
+                    "a model of kind `{}` has no weights that training could go on from",
+                    before.scorer.kind()
+                ))
+            })?;
+            let scale = before
+                .feature_scales
+                .get(feature as usize)
+                .copied()
+                .unwrap_or(1.0);
+            let scaled = weights
+                .into_iter()
+                .map(|(class, weight)| P::new(class, quantize_weight(weight * scale)));
+            earlier
+                .postings
+                .extend(scaled.filter(|posting| posting.weight() != 0));
+            earlier.starts.push(earlier.postings.len());
+        }
+        Ok(earlier)
+    }
+
+    /// Nothing was learned before.
+    pub(super) fn nothing() -> Self {
+        Self {
+            starts: vec![0],
+            postings: Vec::new(),
+            class_counts: Vec::new(),
+            rows: 0,
+        }
+    }
+
+    /// The weights of `feature`, by rising class.
+    pub(super) fn feature(&self, feature: usize) -> &[P] {
+        match (self.starts.get(feature), self.starts.get(feature + 1)) {
+            (Some(&start), Some(&end)) => &self.postings[start..end],
+            _ => &[],
+        }
+    }
+
+    /// Whether the pair has a weight already.
+    pub(super) fn has(&self, feature: u32, class: u32) -> bool {
+        self.feature(feature as usize)
+            .binary_search_by_key(&class, |posting| posting.class())
+            .is_ok()
+    }
+}

@@ -25,6 +25,7 @@ mod fasttext;
 mod feed;
 mod format;
 mod header;
+mod in_memory;
 mod jsonl;
 mod libsvm;
 mod lines;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 use xxhash_rust::xxh3::xxh3_64;
@@ -79,6 +79,23 @@ impl Container {
             return Err(fail("it is empty"));
         }
         let bytes = map(&file).map_err(|reason| Error::io(path, "cannot map into memory", reason))?;
+        Self::of_bytes(path, bytes, checked_at_once, left_for_later)
+    }
+
+    /// The same for a file's content that is in memory. It is checked wholly.
+    pub(super) fn from_bytes(content: &[u8]) -> Result<Self> {
+        let path = Path::new("<bytes>");
+        let fail = |reason| Error::io(path, "cannot get memory", reason);
+        // Anonymous memory is aligned as a mapped file is, which a plain buffer need not be.
+        let mut bytes = MmapMut::map_anon(content.len().max(1)).map_err(fail)?;
+        bytes[..content.len()].copy_from_slice(content);
+        if content.is_empty() {
+            return Err(invalid(path, "it is empty".to_owned()));
+        }
+        Self::of_bytes(path, bytes.make_read_only().map_err(fail)?, usize::MAX, 0)
+    }
+
+    fn of_bytes(path: &Path, bytes: Mmap, checked_at_once: usize, left_for_later: usize) -> Result<Self> {
         let mut container = Self {
             path: path.to_owned(),
             bytes: Arc::new(bytes),

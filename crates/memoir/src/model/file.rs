@@ -43,7 +43,36 @@ impl Model {
         self.save_checked(path, || session.check())
     }
 
+    /// The bytes that [`Model::save`] writes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.parts(&|| Ok(()), |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// The model whose file has these bytes; every one of them is checked.
+    pub fn from_bytes(bytes: &[u8], catalogue: &Catalogue) -> Result<Self> {
+        load(&Container::from_bytes(bytes)?, catalogue)
+    }
+
     fn save_checked(&self, path: &Path, check: impl Fn() -> Result<()>) -> Result<()> {
+        write_beside(path, |out| {
+            self.parts(&check, |part| {
+                for stride in part.chunks(STRIDE) {
+                    check()?;
+                    out.write_all(stride)
+                        .map_err(|reason| Error::io(path, "cannot write", reason))?;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Hands the parts of the file to `take`, in their order.
+    fn parts(&self, check: &dyn Fn() -> Result<()>, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let class_arrays = ClassArrays::new(&self.classes);
         let tensors = self.all_tensors(&class_arrays);
         let header = self.header(&tensors)?;
@@ -53,17 +82,11 @@ impl Model {
             checksums.extend_from_slice(&xxh3_64(tensor.bytes()).to_le_bytes());
         }
         checksums.extend_from_slice(&xxh3_64(&header).to_le_bytes());
-        write_beside(path, |out| {
-            let parts = std::iter::once(header.as_slice())
-                .chain(tensors.iter().map(|(_, tensor)| tensor.bytes()))
-                .chain(std::iter::once(checksums.as_slice()));
-            for stride in parts.flat_map(|part| part.chunks(STRIDE)) {
-                check()?;
-                out.write_all(stride)
-                    .map_err(|reason| Error::io(path, "cannot write", reason))?;
-            }
-            Ok(())
-        })
+        take(&header)?;
+        for (_, tensor) in &tensors {
+            take(tensor.bytes())?;
+        }
+        take(&checksums)
     }
 
     /// All arrays of the model, in the order in which they lie in a file: long elements first, which aligns all.

@@ -51,7 +51,21 @@ fn everything_comes_back() {
             assert_eq!(loaded.summary().unwrap(), original.summary().unwrap());
             assert_eq!(loaded.summary().unwrap().file_bytes, bytes.len() as u64);
             assert_eq!(bench.save(&loaded), bytes, "saved again, it is the same file");
+            assert_eq!(original.to_bytes().unwrap(), bytes);
+            let from_memory = Model::from_bytes(&bytes, &Catalogue::new()).unwrap();
+            assert_eq!(answers(&from_memory), answers(&original));
         }
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused() {
+    let mut bytes = model(text(), Precision::F32).to_bytes().unwrap();
+    let last = bytes.len() - 20;
+    bytes[last] ^= 1;
+    for damaged in [&bytes[..], &bytes[..last], &bytes[..3], &[]] {
+        let outcome = Model::from_bytes(damaged, &Catalogue::new());
+        assert!(matches!(outcome, Err(Error::ModelFile { .. })));
     }
 }
 

@@ -1,0 +1,235 @@
+//! A trained model in Python's hands.
+
+use std::path::PathBuf;
+
+use memoir::eval::Evaluation;
+use memoir::sparse::{Rows, Scored};
+use memoir::{Dataset, Error, Result};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::catalogue;
+use crate::errors::{exception, value_error};
+use crate::labels::Labels;
+use crate::options::Training;
+use crate::predict;
+use crate::rows::{Held, RowScratch};
+use crate::running::Running;
+
+/// A trained model. Immutable: any number of threads may use it at once.
+#[pyclass(frozen, module = "memoir._memoir")]
+pub(crate) struct Model {
+    inner: memoir::Model,
+}
+
+/// Class numbers and scores, one line per row.
+type Ranking<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<f32>>);
+
+#[pymethods]
+impl Model {
+    /// Learns from rows and their labels.
+    #[staticmethod]
+    #[pyo3(signature = (rows, labels, options, running, weights=None, valid=None))]
+    fn train(
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        labels: Labels<'_>,
+        options: Training,
+        running: Running<'_>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        valid: Option<(Bound<'_, PyAny>, Labels<'_>)>,
+    ) -> PyResult<Self> {
+        let catalogue = catalogue::all();
+        let (values, prep) = options.check(&catalogue).map_err(exception)?;
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        let (sets, classes) = labels.take_over()?;
+        let about = Dataset {
+            labels: sets,
+            classes,
+            weights: weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose()?,
+            ..Dataset::default()
+        };
+        let valid = match valid {
+            None => None,
+            Some((rows, labels)) => Some((Held::of(&rows)?, labels.take_over()?)),
+        };
+        let valid = match &valid {
+            None => None,
+            Some((held, labels)) => Some((held.share()?, labels)),
+        };
+        let inner = running.run(py, |session| {
+            let training = shared.training(about, &prep, session)?;
+            let valid = match valid {
+                None => None,
+                Some((rows, (labels, names))) => Some(Dataset {
+                    rows: rows.prepare_all(&training.preprocessing, session.cancel())?,
+                    labels: renumbered(labels, names, &mut training.data.classes.clone()),
+                    ..Dataset::default()
+                }),
+            };
+            options.fit(training, valid, &values, &catalogue, session)
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// The `k` best classes of each row with their scores, best first. Classes that a model does not score for a row
+    /// come last, with minus infinity.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        k: usize,
+        running: Running<'py>,
+    ) -> PyResult<Ranking<'py>> {
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        let k = k.min(self.inner.scorer.classes());
+        let few = shared.len() <= predict::FEW_ROWS;
+        let (classes, scores) = if few {
+            // Too little work for threads of its own.
+            py.detach(|| predict::few(&self.inner, &shared, k)).map_err(exception)?
+        } else {
+            running.run(py, |session| predict::many(&self.inner, &shared, k, session))?
+        };
+        let shape = [shared.len(), k];
+        Ok((
+            classes.into_pyarray(py).reshape(shape)?,
+            scores.into_pyarray(py).reshape(shape)?,
+        ))
+    }
+
+    /// Measures the model on labelled rows: the report of `memoir evaluate --json`.
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        labels: Labels<'_>,
+        running: Running<'_>,
+    ) -> PyResult<String> {
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        let (sets, names) = labels.take_over()?;
+        if sets.len() != shared.len() {
+            return Err(value_error(format!(
+                "there are {} rows and labels for {} of them",
+                shared.len(),
+                sets.len()
+            )));
+        }
+        running.run(py, |session| {
+            let mut known = self.inner.classes.clone();
+            let sets = renumbered(&sets, &names, &mut known);
+            let k = Evaluation::DEPTH.min(self.inner.scorer.classes());
+            let (classes, scores) = predict::many(&self.inner, &shared, k, session)?;
+            let mut evaluation = Evaluation::new();
+            let mut best = Vec::new();
+            for row in 0..sets.len() {
+                let places = row * k..(row + 1) * k;
+                let ranked = classes[places.clone()].iter().zip(&scores[places]);
+                best.clear();
+                best.extend(ranked.map(|(&class, &score)| Scored { class, score }));
+                evaluation.add(sets.row(row), &best);
+            }
+            if evaluation.rows() == 0 {
+                return Err(Error::Unlearnable(
+                    "no row has a label; an evaluation needs them".to_owned(),
+                ));
+            }
+            json(&evaluation.report(&known, &self.inner.origin.class_counts))
+        })
+    }
+
+    /// Why the first of the rows gets its answer.
+    fn explain(&self, rows: &Bound<'_, PyAny>) -> PyResult<String> {
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        if shared.len() != 1 {
+            return Err(value_error(format!("expected one row to explain, got {}", shared.len())));
+        }
+        let mut rows = Rows::new();
+        let mut scratch = RowScratch::default();
+        let explained = shared
+            .prepare(0, &self.inner.preprocessing, &mut scratch, &mut rows)
+            .and_then(|()| json(&self.inner.explain(rows.row(0))?));
+        explained.map_err(exception)
+    }
+
+    /// The features that speak most for a class.
+    fn class_features(&self, class: u32, count: usize) -> PyResult<String> {
+        let features = self.inner.class_features(class, count);
+        features.and_then(|features| json(&features)).map_err(exception)
+    }
+
+    /// What is in the model: the object of `memoir inspect --json`.
+    fn summary(&self) -> PyResult<String> {
+        let summary = self.inner.summary();
+        summary.and_then(|summary| json(&summary)).map_err(exception)
+    }
+
+    /// The names of the classes, in the order of their numbers.
+    fn class_names(&self) -> Vec<&str> {
+        self.inner.classes.iter().collect()
+    }
+
+    /// Training rows of each class.
+    fn class_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.inner.origin.class_counts.clone().into_pyarray(py)
+    }
+
+    /// Number of features of the input.
+    #[getter]
+    fn input_features(&self) -> usize {
+        self.inner.preprocessing.input_features()
+    }
+
+    /// Writes the model file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.save(&path)).map_err(exception)
+    }
+
+    /// Opens a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let inner = py.detach(|| memoir::Model::load(&path, &catalogue::all()));
+        inner.map(|inner| Self { inner }).map_err(exception)
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes()).map_err(exception)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The model whose file has these bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let inner = py.detach(|| memoir::Model::from_bytes(bytes, &catalogue::all()));
+        inner.map(|inner| Self { inner }).map_err(exception)
+    }
+
+    /// Pickles are model files: nothing in them can run code.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((make, (self.to_bytes(py)?,)))
+    }
+}
+
+/// `labels`, numbered as in `names`, with the numbers that these names have in `known`; new ones are added to it.
+fn renumbered(
+    labels: &memoir::LabelSets,
+    names: &memoir::ClassNames,
+    known: &mut memoir::ClassNames,
+) -> memoir::LabelSets {
+    let numbers: Vec<u32> = names.iter().map(|name| known.intern(name)).collect();
+    let mut sets = memoir::LabelSets::new();
+    for row in labels.iter() {
+        sets.push(row.iter().map(|&label| numbers[label as usize]));
+    }
+    sets
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|reason| Error::Mismatch(format!("cannot be told: {reason}")))
+}

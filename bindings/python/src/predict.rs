@@ -1,0 +1,95 @@
+//! Predicting many rows without a copy of them: each worker prepares its rows itself, a few at a time.
+
+use memoir::model::Scratch;
+use memoir::sparse::{Rows, Scored};
+use memoir::{Model, Result, Session};
+use rayon::prelude::*;
+
+use crate::rows::{RowScratch, Shared};
+
+/// Up to this many rows are predicted by the calling thread.
+pub(crate) const FEW_ROWS: usize = 64;
+
+/// Rows that a worker predicts between two looks at the cancel flag.
+const STRIDE: usize = 64;
+
+/// Class numbers and scores, `k` for each row, best first.
+type Flat = (Vec<u32>, Vec<f32>);
+
+/// Reusable memory of one predicting thread.
+#[derive(Default)]
+struct Worker {
+    row: RowScratch,
+    rows: Rows,
+    scratch: Scratch,
+    best: Vec<Scored>,
+}
+
+impl Worker {
+    fn predict(
+        &mut self,
+        model: &Model,
+        source: &Shared<'_>,
+        index: usize,
+        classes: &mut [u32],
+        scores: &mut [f32],
+    ) -> Result<()> {
+        self.rows.clear();
+        source.prepare(index, &model.preprocessing, &mut self.row, &mut self.rows)?;
+        model
+            .scorer
+            .top_k(self.rows.row(0), classes.len(), &mut self.scratch, &mut self.best);
+        for ((class, score), best) in classes.iter_mut().zip(scores.iter_mut()).zip(&self.best) {
+            (*class, *score) = (best.class, best.score);
+        }
+        let scored = self.best.len().min(classes.len());
+        fill(classes, scored);
+        Ok(())
+    }
+}
+
+/// Gives the places from `scored` on to the classes that are not there yet, lowest number first.
+fn fill(classes: &mut [u32], scored: usize) {
+    let (there, rest) = classes.split_at_mut(scored);
+    let others = (0..).filter(|class| !there.contains(class));
+    rest.iter_mut().zip(others).for_each(|(place, class)| *place = class);
+}
+
+/// Predicts in the calling thread.
+pub(crate) fn few(model: &Model, source: &Shared<'_>, k: usize) -> Result<Flat> {
+    let mut worker = Worker::default();
+    let (mut classes, mut scores) = room(source.len() * k);
+    if k > 0 {
+        let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
+        for (index, (classes, scores)) in places.enumerate() {
+            worker.predict(model, source, index, classes, scores)?;
+        }
+    }
+    Ok((classes, scores))
+}
+
+/// Predicts in the session's pool. The answers do not depend on its size.
+pub(crate) fn many(model: &Model, source: &Shared<'_>, k: usize, session: &Session<'_>) -> Result<Flat> {
+    let (mut classes, mut scores) = room(source.len() * k);
+    if k > 0 {
+        session.run(|| {
+            classes
+                .par_chunks_mut(STRIDE * k)
+                .zip(scores.par_chunks_mut(STRIDE * k))
+                .enumerate()
+                .try_for_each_init(Worker::default, |worker, (stride, (classes, scores))| {
+                    session.check()?;
+                    let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
+                    for (index, (classes, scores)) in places.enumerate() {
+                        worker.predict(model, source, stride * STRIDE + index, classes, scores)?;
+                    }
+                    Ok(())
+                })
+        })?;
+    }
+    Ok((classes, scores))
+}
+
+fn room(places: usize) -> Flat {
+    (vec![0; places], vec![f32::NEG_INFINITY; places])
+}

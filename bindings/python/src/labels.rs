@@ -72,10 +72,9 @@ impl Labels<'_> {
             Some(ends) => {
                 let mut start = 0;
                 for &end in ends.as_slice()? {
-                    let part = usize::try_from(end)
-                        .ok()
-                        .and_then(|end| numbers.get(start..end));
-                    let part = part.ok_or_else(|| value_error("the ends of label sets do not fit the labels"))?;
+                    let part = usize::try_from(end).ok().and_then(|end| numbers.get(start..end));
+                    let part =
+                        part.ok_or_else(|| value_error("the ends of label sets do not fit the labels"))?;
                     sets.push(part.iter().copied());
                     start += part.len();
                 }

@@ -48,7 +48,9 @@ impl Model {
         let about = Dataset {
             labels: sets,
             classes,
-            weights: weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose()?,
+            weights: weights
+                .map(|weights| weights.as_slice().map(<[f32]>::to_vec))
+                .transpose()?,
             ..Dataset::default()
         };
         let valid = match valid {
@@ -89,7 +91,8 @@ impl Model {
         let few = shared.len() <= predict::FEW_ROWS;
         let (classes, scores) = if few {
             // Too little work for threads of its own.
-            py.detach(|| predict::few(&self.inner, &shared, k)).map_err(exception)?
+            py.detach(|| predict::few(&self.inner, &shared, k))
+                .map_err(exception)?
         } else {
             running.run(py, |session| predict::many(&self.inner, &shared, k, session))?
         };
@@ -146,7 +149,10 @@ impl Model {
         let held = Held::of(rows)?;
         let shared = held.share()?;
         if shared.len() != 1 {
-            return Err(value_error(format!("expected one row to explain, got {}", shared.len())));
+            return Err(value_error(format!(
+                "expected one row to explain, got {}",
+                shared.len()
+            )));
         }
         let mut rows = Rows::new();
         let mut scratch = RowScratch::default();

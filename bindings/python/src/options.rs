@@ -45,7 +45,10 @@ impl Training {
             other => return Err(not_one_of("weighting", "auto, counts, unit, raw", other)),
         };
         self.precision()?;
-        if let Some(share) = self.valid_fraction.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+        if let Some(share) = self
+            .valid_fraction
+            .filter(|share| !(*share > 0.0 && *share < 1.0))
+        {
             return Err(Error::Parameter(format!(
                 "`valid-fraction` must be a number between 0 and 1, but is `{share}`"
             )));

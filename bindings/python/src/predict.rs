@@ -52,7 +52,9 @@ impl Worker {
 fn fill(classes: &mut [u32], scored: usize) {
     let (there, rest) = classes.split_at_mut(scored);
     let others = (0..).filter(|class| !there.contains(class));
-    rest.iter_mut().zip(others).for_each(|(place, class)| *place = class);
+    rest.iter_mut()
+        .zip(others)
+        .for_each(|(place, class)| *place = class);
 }
 
 /// Predicts in the calling thread.

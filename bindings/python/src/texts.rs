@@ -58,7 +58,9 @@ impl<'py> Texts<'py> {
                     std::str::from_utf8(bytes.get(start..end)?).ok()
                 };
                 (0..offsets.len().saturating_sub(1))
-                    .map(|row| part(row).ok_or_else(|| value_error(format!("row {row} of X is not valid UTF-8"))))
+                    .map(|row| {
+                        part(row).ok_or_else(|| value_error(format!("row {row} of X is not valid UTF-8")))
+                    })
                     .collect()
             }
         }

@@ -1,0 +1,167 @@
+"""The parameters of estimators: the library's own tables, so that names and defaults have one source."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import numbers
+from typing import Any
+
+from . import _memoir
+
+
+def python_name(name: str) -> str:
+    """What a parameter of the command line is called in Python: ``step-size`` is ``step_size``."""
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def python_value(spec: dict[str, str]) -> Any:
+    """The default in a table, as a Python value."""
+    default = spec["default"]
+    if default == "auto" or spec["kind"] == "choice":
+        return default
+    return int(default) if spec["kind"] == "integer" else float(default)
+
+
+def _algorithm_defaults() -> dict[str, Any]:
+    """Every parameter of every algorithm; None where algorithms have different defaults for it."""
+    found: dict[str, list[Any]] = {}
+    for algorithm in _memoir.algorithms().values():
+        for spec in algorithm["parameters"]:
+            found.setdefault(python_name(spec["name"]), []).append(python_value(spec))
+    return {
+        name: defaults[0] if all(other == defaults[0] for other in defaults) else None
+        for name, defaults in found.items()
+    }
+
+
+ALGORITHM_DEFAULTS = _algorithm_defaults()
+TEXT_DEFAULTS = {python_name(spec["name"]): python_value(spec) for spec in _memoir.text_parameters()}
+
+
+def takes(own: dict[str, Any], *tables: dict[str, Any]):
+    """A class decorator: gives the class an ``__init__`` with ``algorithm``, these parameters and those of the tables.
+
+    The parameters are real ones to ``inspect`` and so to scikit-learn; writing them down here would be a second
+    source for the library's defaults.
+    """
+    everything = {**own}
+    for table in tables:
+        everything.update(table)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            inspect.Parameter("algorithm", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="softmax"),
+            *(inspect.Parameter(name, kind, default=default) for name, default in everything.items()),
+        ]
+    )
+
+    def decorate(cls):
+        def __init__(self, *args, **kwargs):
+            bound = signature.bind(self, *args, **kwargs)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        __init__.__signature__ = signature
+        __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+        __init__.__module__ = cls.__module__
+        cls.__init__ = __init__
+        return cls
+
+    return decorate
+
+
+def as_text(name: str, value: Any) -> str:
+    """A value as a user would write it on the command line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    raise TypeError(f"`{name}` must be a number or a string, but is {value!r}")
+
+
+def given(estimator: Any, table: dict[str, Any], allowed: set[str], owner: str) -> list[tuple[str, str]]:
+    """The parameters of `table` that differ from their defaults, as (name, text) for the library to check."""
+    found = []
+    for name, default in table.items():
+        value = getattr(estimator, name)
+        if value is None or (type(value) is type(default) and value == default):
+            continue
+        original = name.rstrip("_").replace("_", "-")
+        if original not in allowed:
+            owners = [
+                f"`{algorithm}`"
+                for algorithm, about in _memoir.algorithms().items()
+                if any(spec["name"] == original for spec in about["parameters"])
+            ]
+            raise ValueError(f"`{name}` is not a parameter of {owner}; it belongs to {', '.join(owners)}")
+        found.append((original, as_text(name, value)))
+    return found
+
+
+def algorithm_parameters(estimator: Any) -> list[tuple[str, str]]:
+    """What `estimator` says about its algorithm."""
+    known = _memoir.algorithms()
+    algorithm = estimator.algorithm
+    if algorithm not in known:
+        raise ValueError(f"there is no algorithm {algorithm!r}; there are: {', '.join(known)}")
+    allowed = {spec["name"] for spec in known[algorithm]["parameters"]}
+    return given(estimator, ALGORITHM_DEFAULTS, allowed, f"`{algorithm}`")
+
+
+def text_parameters(estimator: Any) -> list[tuple[str, str]]:
+    """What `estimator` says about text."""
+    allowed = {spec["name"] for spec in _memoir.text_parameters()}
+    return given(estimator, TEXT_DEFAULTS, allowed, "the text pipeline")
+
+
+def parse_size(name: str, size: Any) -> int | None:
+    """Bytes, from a number or from text such as ``"512M"``; units are decimal, as on the command line."""
+    if size is None:
+        return None
+    text = str(size).strip().upper().removesuffix("B")
+    factor = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.get(text[-1:], 1.0)
+    try:
+        count = float(text.rstrip("KMGT")) * factor
+    except ValueError:
+        count = 0.0
+    if not 1 <= count < 2**63:
+        raise ValueError(f'`{name}` must be a number of bytes or a size such as "512M", but is {size!r}')
+    return int(count)
+
+
+def algorithms() -> dict[str, dict[str, Any]]:
+    """Every algorithm, by the name that ``algorithm=`` takes: its summary and its parameters.
+
+    Returns
+    -------
+    dict
+        For each algorithm ``summary``, a sentence, and ``parameters``, a dictionary from the name of each parameter
+        to its ``default``, what is ``legal``, and a sentence of ``help``.
+
+    Examples
+    --------
+    >>> import memoir
+    >>> memoir.algorithms()["knn"]["parameters"]["neighbours"]["default"]
+    20
+    """
+    return {
+        name: {
+            "summary": about["summary"],
+            "parameters": {
+                python_name(spec["name"]): {
+                    "default": python_value(spec),
+                    "legal": spec["legal"],
+                    "help": spec["help"],
+                }
+                for spec in about["parameters"]
+            },
+        }
+        for name, about in _memoir.algorithms().items()
+    }

@@ -9,6 +9,7 @@ demo:            ## Build, then train and use a classifier of 2,000 classes on b
 
 test:            ## Run all tests
 	cargo test --workspace
+	bash bindings/python/test.sh
 
 bench:           ## Measure speed and quality (minutes; DATA=FOLDER adds the peers)
 	cargo build --release --quiet --bin memoir

@@ -13,7 +13,7 @@ use crate::catalogue;
 use crate::errors::{exception, value_error};
 use crate::labels::Labels;
 use crate::options::Training;
-use crate::predict;
+use crate::predict::{self, Measure};
 use crate::rows::{Held, RowScratch};
 use crate::running::Running;
 
@@ -85,22 +85,18 @@ impl Model {
         k: usize,
         running: Running<'py>,
     ) -> PyResult<Ranking<'py>> {
-        let held = Held::of(rows)?;
-        let shared = held.share()?;
-        let k = k.min(self.inner.scorer.classes());
-        let few = shared.len() <= predict::FEW_ROWS;
-        let (classes, scores) = if few {
-            // Too little work for threads of its own.
-            py.detach(|| predict::few(&self.inner, &shared, k))
-                .map_err(exception)?
-        } else {
-            running.run(py, |session| predict::many(&self.inner, &shared, k, session))?
-        };
-        let shape = [shared.len(), k];
-        Ok((
-            classes.into_pyarray(py).reshape(shape)?,
-            scores.into_pyarray(py).reshape(shape)?,
-        ))
+        self.ranked(py, rows, k, Measure::Score, &running)
+    }
+
+    /// The same with probabilities in place of scores. Classes that a model does not score for a row have 0.
+    fn predict_probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        k: usize,
+        running: Running<'py>,
+    ) -> PyResult<Ranking<'py>> {
+        self.ranked(py, rows, k, Measure::Probability, &running)
     }
 
     /// Measures the model on labelled rows: the report of `memoir evaluate --json`.
@@ -125,7 +121,7 @@ impl Model {
             let mut known = self.inner.classes.clone();
             let sets = renumbered(&sets, &names, &mut known);
             let k = Evaluation::DEPTH.min(self.inner.scorer.classes());
-            let (classes, scores) = predict::many(&self.inner, &shared, k, session)?;
+            let (classes, scores) = predict::many(&self.inner, &shared, k, Measure::Score, session)?;
             let mut evaluation = Evaluation::new();
             let mut best = Vec::new();
             for row in 0..sets.len() {
@@ -219,6 +215,35 @@ impl Model {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let make = py.get_type::<Self>().getattr("from_bytes")?;
         Ok((make, (self.to_bytes(py)?,)))
+    }
+}
+
+impl Model {
+    fn ranked<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        k: usize,
+        measure: Measure,
+        running: &Running<'py>,
+    ) -> PyResult<Ranking<'py>> {
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        let k = k.min(self.inner.scorer.classes());
+        let (classes, scores) = if shared.len() <= predict::FEW_ROWS {
+            // Too little work for threads of its own.
+            py.detach(|| predict::few(&self.inner, &shared, k, measure))
+                .map_err(exception)?
+        } else {
+            running.run(py, |session| {
+                predict::many(&self.inner, &shared, k, measure, session)
+            })?
+        };
+        let shape = [shared.len(), k];
+        Ok((
+            classes.into_pyarray(py).reshape(shape)?,
+            scores.into_pyarray(py).reshape(shape)?,
+        ))
     }
 }
 

@@ -13,7 +13,19 @@ pub(crate) const FEW_ROWS: usize = 64;
 /// Rows that a worker predicts between two looks at the cancel flag.
 const STRIDE: usize = 64;
 
-/// Class numbers and scores, `k` for each row, best first.
+/// Scores that a probability is a share of: those of lower ranks add next to nothing.
+const SHARING: usize = 100;
+
+/// What to give with each class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Its score.
+    Score,
+    /// Its share in the exponentials of the best scores.
+    Probability,
+}
+
+/// Class numbers and scores or probabilities, `k` for each row, best first.
 type Flat = (Vec<u32>, Vec<f32>);
 
 /// Reusable memory of one predicting thread.
@@ -31,20 +43,41 @@ impl Worker {
         model: &Model,
         source: &Shared<'_>,
         index: usize,
-        classes: &mut [u32],
-        scores: &mut [f32],
+        measure: Measure,
+        (classes, scores): (&mut [u32], &mut [f32]),
     ) -> Result<()> {
         self.rows.clear();
         source.prepare(index, &model.preprocessing, &mut self.row, &mut self.rows)?;
-        model
-            .scorer
-            .top_k(self.rows.row(0), classes.len(), &mut self.scratch, &mut self.best);
+        let asked = match measure {
+            Measure::Score => classes.len(),
+            Measure::Probability => classes.len().max(SHARING),
+        };
+        let row = self.rows.row(0);
+        model.scorer.top_k(row, asked, &mut self.scratch, &mut self.best);
+        if measure == Measure::Probability {
+            share(&mut self.best);
+        }
         for ((class, score), best) in classes.iter_mut().zip(scores.iter_mut()).zip(&self.best) {
             (*class, *score) = (best.class, best.score);
         }
         let scored = self.best.len().min(classes.len());
         fill(classes, scored);
+        if measure == Measure::Probability {
+            scores[scored..].fill(0.0);
+        }
         Ok(())
+    }
+}
+
+/// Replaces scores by their exponentials' shares.
+fn share(best: &mut [Scored]) {
+    let Some(&Scored { score: highest, .. }) = best.first() else {
+        return;
+    };
+    let weight = |scored: &Scored| f64::from(scored.score - highest).exp();
+    let sum: f64 = best.iter().map(weight).sum();
+    for scored in best {
+        scored.score = (weight(scored) / sum) as f32;
     }
 }
 
@@ -58,20 +91,26 @@ fn fill(classes: &mut [u32], scored: usize) {
 }
 
 /// Predicts in the calling thread.
-pub(crate) fn few(model: &Model, source: &Shared<'_>, k: usize) -> Result<Flat> {
+pub(crate) fn few(model: &Model, source: &Shared<'_>, k: usize, measure: Measure) -> Result<Flat> {
     let mut worker = Worker::default();
     let (mut classes, mut scores) = room(source.len() * k);
     if k > 0 {
         let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
-        for (index, (classes, scores)) in places.enumerate() {
-            worker.predict(model, source, index, classes, scores)?;
+        for (index, places) in places.enumerate() {
+            worker.predict(model, source, index, measure, places)?;
         }
     }
     Ok((classes, scores))
 }
 
 /// Predicts in the session's pool. The answers do not depend on its size.
-pub(crate) fn many(model: &Model, source: &Shared<'_>, k: usize, session: &Session<'_>) -> Result<Flat> {
+pub(crate) fn many(
+    model: &Model,
+    source: &Shared<'_>,
+    k: usize,
+    measure: Measure,
+    session: &Session<'_>,
+) -> Result<Flat> {
     let (mut classes, mut scores) = room(source.len() * k);
     if k > 0 {
         session.run(|| {
@@ -82,8 +121,8 @@ pub(crate) fn many(model: &Model, source: &Shared<'_>, k: usize, session: &Sessi
                 .try_for_each_init(Worker::default, |worker, (stride, (classes, scores))| {
                     session.check()?;
                     let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
-                    for (index, (classes, scores)) in places.enumerate() {
-                        worker.predict(model, source, stride * STRIDE + index, classes, scores)?;
+                    for (index, places) in places.enumerate() {
+                        worker.predict(model, source, stride * STRIDE + index, measure, places)?;
                     }
                     Ok(())
                 })

@@ -1,0 +1,49 @@
+"""Extreme multi-class classification on a CPU: thousands to hundreds of thousands of classes.
+
+:class:`MemoirClassifier` takes vectors and :class:`MemoirTextClassifier` raw text; both are scikit-learn estimators.
+:func:`load` opens a model file, whether Python or the command line wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from . import _memoir
+from ._base import TopK
+from ._classifier import MemoirClassifier
+from ._explanation import Explanation, FeatureShare, FeatureWeight
+from ._memoir import __version__
+from ._parameters import algorithms
+from ._text import MemoirTextClassifier
+
+__all__ = [
+    "Explanation",
+    "FeatureShare",
+    "FeatureWeight",
+    "MemoirClassifier",
+    "MemoirTextClassifier",
+    "TopK",
+    "__version__",
+    "algorithms",
+    "load",
+]
+
+
+def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassifier | MemoirTextClassifier:
+    """Open a model file with the estimator that fits it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    labels : {"auto", "str", "int"}, default="auto"
+        What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of them are.
+
+    Returns
+    -------
+    MemoirClassifier or MemoirTextClassifier
+    """
+    model = _memoir.Model.load(os.fspath(path))
+    kind = json.loads(model.summary())["input"]
+    return (MemoirTextClassifier if kind == "text" else MemoirClassifier)._of_model(model, labels)

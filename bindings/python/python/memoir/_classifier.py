@@ -1,0 +1,99 @@
+"""The estimator for vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import _inputs
+from ._base import COMMON, MemoirBase
+from ._parameters import ALGORITHM_DEFAULTS, takes
+
+
+@takes(COMMON, ALGORITHM_DEFAULTS)
+class MemoirClassifier(MemoirBase):
+    """Assigns sparse or dense vectors to one of thousands of classes.
+
+    Parameters
+    ----------
+    algorithm : str, default="softmax"
+        How to learn; :func:`memoir.algorithms` lists the choices with their parameters.
+    weighting : {"auto", "counts", "unit", "raw"}, default="auto"
+        What values are: counts (logarithm, inverse document frequency, unit length), weights (unit length), or to be left
+        as they are. ``auto`` takes whole numbers for counts.
+    valid_fraction : float, optional
+        Share of the rows to hold out and stop by.
+    replicate : bool, default=False
+        Take a row with several labels as several rows with one.
+    precision : {"f32", "f16"}, optional
+        How weights are stored; by default as the algorithm makes them.
+    memory_budget, max_model_size : int or str, optional
+        Sizes that training and the model file should stay within, such as ``"512M"``.
+    random_state : int, RandomState or None, default=0
+        Seed of every random choice. The same seed gives the same model at any `n_jobs`.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 is all cores, None is one unless joblib says otherwise.
+    verbose : int, default=0
+        Whether to show progress on standard error.
+    **parameters
+        Those of the algorithms, with underscores in place of dashes. The defaults are the library's; None means that
+        algorithms have different ones, and each takes its own.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where `X` in fit had such.
+    training_curve_ : list of dict
+        ``pass``, ``accuracy`` and ``macro_f1`` on held-out rows after each pass, where there were such rows.
+    dense_limit : int
+        Largest dense result, in bytes, that :meth:`predict_proba` and :meth:`decision_function` make.
+
+    Examples
+    --------
+    >>> from memoir import MemoirClassifier
+    >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+    >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+    >>> model.predict([[1, 0, 1], [0, 2, 0]]).tolist()
+    ['fruit', 'sky']
+    """
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        return _inputs.vectors(self, X, reset=reset)
+
+    def _checked(self, X: Any, y: Any, kind: str, *, reset: bool) -> tuple[Any, Any]:
+        if kind == "single":
+            return _inputs.vectors(self, X, y, reset=reset)
+        rows = _inputs.vectors(self, X, reset=reset)
+        count = y.shape[0] if hasattr(y, "shape") else len(y)
+        if rows.shape[0] != count:
+            raise ValueError(f"X has {rows.shape[0]} rows, but y has {count}")
+        return rows, y
+
+    def _as_one(self, x: Any) -> Any:
+        if not sparse.issparse(x) and not hasattr(x, "columns") and np.ndim(x) == 1:
+            return np.reshape(x, (1, -1))
+        return x
+
+    @classmethod
+    def _check_input(cls, about: dict[str, Any]) -> None:
+        if about["input"] != "vectors":
+            raise ValueError("this model was trained on text: open it with MemoirTextClassifier.load")
+
+    @classmethod
+    def _told_parameters(cls, about: dict[str, Any]) -> dict[str, Any]:
+        weighting = {"log-tf-idf": "counts"}.get(about["weighting"], about["weighting"])
+        return {**super()._told_parameters(about), "weighting": weighting}
+
+    def _after_load(self, model: Any) -> None:
+        self.n_features_in_ = model.input_features
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

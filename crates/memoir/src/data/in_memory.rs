@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::{Dataset, PrepOptions, ReadReport, TrainingData};
+use super::{Dataset, Known, PrepOptions, ReadReport, TrainingData};
 use crate::sparse::Rows;
 use crate::text::{
-    Analyzer, CountedBlock, Input, Preprocessing, TextCounter, TextPipeline, TextScratch, Weighting,
+    Analyzer, CountedBlock, Input, Preprocessing, TextCounter, TextParams, TextPipeline, TextScratch,
+    Vocabulary, Weighting,
 };
 use crate::{Error, Result, Session};
 
@@ -16,8 +17,10 @@ impl TrainingData {
     /// Prepares `data`, whose rows hold the caller's values, for training. The width of the rows is the number of
     /// features; `first` is what the caller calls the first of them (0 or 1), for names and explanations.
     pub fn from_rows(data: Dataset, first: u32, prep: &PrepOptions, session: &Session<'_>) -> Result<Self> {
+        check(&data)?;
         let features = data.rows.width();
-        Self::weigh(data, Input::Vectors { features, first }, prep, session)
+        let preprocessing = fitted(Input::Vectors { features, first }, prep, &data);
+        weigh(data, preprocessing, session)
     }
 
     /// Prepares `texts` for training; `about` has their labels, classes and weights, and its rows are replaced.
@@ -27,53 +30,106 @@ impl TrainingData {
         prep: &PrepOptions,
         session: &Session<'_>,
     ) -> Result<Self> {
-        let analyzer = Analyzer::new(&prep.text)?;
-        let mut counter = TextCounter::new();
-        // As many blocks at a time as there are threads, so that counts do not pile up before they are merged.
-        for (turn, group) in texts.chunks(TEXTS_PER_BLOCK * session.threads()).enumerate() {
-            session.check()?;
-            let counted: Vec<CountedBlock> = session.run(|| {
-                let blocks = group.par_chunks(TEXTS_PER_BLOCK);
-                blocks
-                    .map(|block| CountedBlock::count(&analyzer, block))
-                    .collect()
-            });
-            for block in counted {
-                counter.merge(block)?;
-            }
-            let done = turn * TEXTS_PER_BLOCK * session.threads() + group.len();
-            session.progress("counting words", done as u64, texts.len() as u64, "rows");
-        }
-        let (vocabulary, rows) = counter.finish(&prep.text)?;
+        let (vocabulary, rows) = count(texts, &prep.text, TextCounter::new(), session)?;
         about.rows = rows;
+        check(&about)?;
         let input = Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?);
-        Self::weigh(about, input, prep, session)
+        let preprocessing = fitted(input, prep, &about);
+        weigh(about, preprocessing, session)
     }
 
-    /// The steps that all training data takes once it is rows: learn the weighting and apply it.
-    pub(super) fn weigh(
-        mut data: Dataset,
-        input: Input,
-        prep: &PrepOptions,
+    /// As [`TrainingData::from_rows`], to go on training a model: the classes of `data` begin with the model's.
+    pub fn further_rows(mut data: Dataset, known: &Known<'_>, session: &Session<'_>) -> Result<Self> {
+        let width = data.rows.width().max(known.preprocessing.input_features());
+        data.rows.set_width(width);
+        further(data, known, None, session)
+    }
+
+    /// As [`TrainingData::from_texts`], to go on training a model: the classes of `about` begin with the model's.
+    pub fn further_texts<S: AsRef<str> + Sync>(
+        texts: &[S],
+        mut about: Dataset,
+        known: &Known<'_>,
         session: &Session<'_>,
     ) -> Result<Self> {
-        if data.labels.len() != data.rows.len() {
-            return Err(Error::Mismatch(format!(
-                "there are {} rows and labels for {} of them",
-                data.rows.len(),
-                data.labels.len()
-            )));
-        }
-        let scheme = prep.weighting.scheme(&data.rows);
-        let weighting = Weighting::fit(scheme, prep.needs, &data.rows, &data.labels);
-        let preprocessing = Preprocessing { input, weighting };
-        preprocessing.apply_all(&mut data.rows, session)?;
-        Ok(Self {
-            data,
-            preprocessing,
-            report: ReadReport::default(),
-        })
+        let Some(before) = known.preprocessing.text() else {
+            return Err(Error::Mismatch(
+                "the model was trained on vectors, so it cannot be continued with text".to_owned(),
+            ));
+        };
+        let counter = TextCounter::continuing(&before.vocabulary)?;
+        let (vocabulary, rows) = count(texts, &before.params, counter, session)?;
+        about.rows = rows;
+        further(about, known, Some(vocabulary), session)
     }
+}
+
+/// Counts the words of `texts`.
+fn count<S: AsRef<str> + Sync>(
+    texts: &[S],
+    params: &TextParams,
+    mut counter: TextCounter,
+    session: &Session<'_>,
+) -> Result<(Vocabulary, Rows)> {
+    let analyzer = Analyzer::new(params)?;
+    // As many blocks at a time as there are threads, so that counts do not pile up before they are merged.
+    let at_once = TEXTS_PER_BLOCK * session.threads();
+    for (turn, group) in texts.chunks(at_once).enumerate() {
+        session.check()?;
+        let counted: Vec<CountedBlock> = session.run(|| {
+            let blocks = group.par_chunks(TEXTS_PER_BLOCK);
+            blocks
+                .map(|block| CountedBlock::count(&analyzer, block))
+                .collect()
+        });
+        for block in counted {
+            counter.merge(block)?;
+        }
+        let done = turn * at_once + group.len();
+        session.progress("counting words", done as u64, texts.len() as u64, "rows");
+    }
+    counter.finish(params)
+}
+
+fn check(data: &Dataset) -> Result<()> {
+    if data.labels.len() == data.rows.len() {
+        return Ok(());
+    }
+    Err(Error::Mismatch(format!(
+        "there are {} rows and labels for {} of them",
+        data.rows.len(),
+        data.labels.len()
+    )))
+}
+
+/// The preprocessing learned from raw rows.
+fn fitted(input: Input, prep: &PrepOptions, data: &Dataset) -> Preprocessing {
+    let scheme = prep.weighting.scheme(&data.rows);
+    let weighting = Weighting::fit(scheme, prep.needs, &data.rows, &data.labels);
+    Preprocessing { input, weighting }
+}
+
+fn further(
+    data: Dataset,
+    known: &Known<'_>,
+    vocabulary: Option<Vocabulary>,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
+    check(&data)?;
+    let preprocessing =
+        known
+            .preprocessing
+            .grown(known.needs, known.rows, &data.rows, &data.labels, vocabulary)?;
+    weigh(data, preprocessing, session)
+}
+
+fn weigh(mut data: Dataset, preprocessing: Preprocessing, session: &Session<'_>) -> Result<TrainingData> {
+    preprocessing.apply_all(&mut data.rows, session)?;
+    Ok(TrainingData {
+        data,
+        preprocessing,
+        report: ReadReport::default(),
+    })
 }
 
 impl Preprocessing {
@@ -106,7 +162,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use super::*;
-    use crate::data::{ReadOptions, Source, read_training};
+    use crate::data::{ReadOptions, Source, read_further, read_training};
 
     const FILE: &str = "label,text\nfruit,red apple\nsky,blue sky\nfruit,green apple apple\n";
 
@@ -136,6 +192,34 @@ mod tests {
             held.preprocessing.text_rows(&texts, &session).unwrap(),
             read.data.rows
         );
+    }
+
+    #[test]
+    fn going_on_in_memory_is_going_on_from_a_file() {
+        let (prep, session) = (PrepOptions::default(), session(2));
+        let texts = ["red apple", "blue sky", "green apple apple"];
+        let first = TrainingData::from_texts(&texts, labels(), &prep, &session).unwrap();
+        let known = Known {
+            preprocessing: &first.preprocessing,
+            classes: &first.data.classes,
+            rows: 3,
+            needs: prep.needs,
+        };
+        let file = "label,text\nsea,deep blue sea\nsky,grey sky\n";
+        let source = Source::from_reader("t.csv", std::io::Cursor::new(file.to_owned()));
+        let read = read_further(source, &ReadOptions::default(), &known, &session).unwrap();
+        let mut about = Dataset {
+            classes: first.data.classes.clone(),
+            ..Dataset::default()
+        };
+        for name in ["sea", "sky"] {
+            let class = about.classes.intern(name);
+            about.labels.push([class]);
+        }
+        let held =
+            TrainingData::further_texts(&["deep blue sea", "grey sky"], about, &known, &session).unwrap();
+        assert_eq!(held.data, read.data);
+        assert_eq!(held.preprocessing.features(), read.preprocessing.features());
     }
 
     #[test]

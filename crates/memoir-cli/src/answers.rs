@@ -125,7 +125,7 @@ fn exact(score: f32) -> serde_json::Value {
 }
 
 /// Names may hold anything: what would break a line or a column is written as `\n`, `\r`, `\t`, and `\` as `\\`.
-fn write_escaped(out: &mut impl Write, name: &str) -> io::Result<()> {
+pub(crate) fn write_escaped(out: &mut impl Write, name: &str) -> io::Result<()> {
     let mut rest = name;
     while let Some(place) = rest.find(['\\', '\t', '\n', '\r']) {
         out.write_all(&rest.as_bytes()[..place])?;

@@ -3,6 +3,8 @@
 
 mod answers;
 mod arguments;
+#[cfg(unix)]
+mod compare;
 mod demo_corpus;
 mod failure;
 mod gap_plot;
@@ -12,6 +14,7 @@ mod peak_memory;
 mod progress;
 mod sizes;
 mod verbs;
+mod wordnet;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,12 @@ enum Verb {
     Inspect(verbs::inspect::Arguments),
     Margins(verbs::margins::Arguments),
     Explain(verbs::explain::Arguments),
+    #[cfg(unix)]
+    Compare(verbs::compare::Arguments),
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Measured(verbs::measured::Arguments),
+    Data(verbs::data::Arguments),
     Synth(verbs::synth::Arguments),
     Demo(verbs::demo::Arguments),
     Completions(verbs::completions::Arguments),
@@ -91,6 +100,11 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
         Verb::Margins(arguments) => verbs::margins::run(&arguments, context),
         Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
+        #[cfg(unix)]
+        Verb::Compare(arguments) => verbs::compare::run(&arguments, context),
+        #[cfg(unix)]
+        Verb::Measured(arguments) => verbs::measured::run(&arguments, context),
+        Verb::Data(arguments) => verbs::data::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),
         Verb::Completions(arguments) => verbs::completions::run(&arguments, context),
         Verb::Man(arguments) => verbs::man::run(&arguments, context),

@@ -57,21 +57,52 @@ impl Progress {
         }
     }
 
+    /// Says something between bars, unless quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if self.style != Style::Nothing {
+            self.message(text);
+        }
+    }
+
+    /// Shows that `name` goes on, where nobody can tell how long it will take.
+    pub(crate) fn busy(&self, name: &str) {
+        if self.style == Style::Nothing {
+            return;
+        }
+        let mut guard = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let stage = self.enter(&mut guard, name, || new_spinner(name));
+        if let Some(bar) = &stage.bar {
+            bar.tick();
+        } else if stage.last_line.elapsed() >= INTERVAL {
+            stage.last_line = Instant::now();
+            say(&format!("{name}: {} so far", show_time(stage.start.elapsed())));
+        }
+    }
+
+    /// The stage called `name`, begun if another one was shown.
+    fn enter<'a>(
+        &self,
+        shown: &'a mut Option<Stage>,
+        name: &str,
+        new_bar: impl FnOnce() -> ProgressBar,
+    ) -> &'a mut Stage {
+        if shown.as_ref().is_some_and(|stage| stage.name != name)
+            && let Some(bar) = shown.take().and_then(|stage| stage.bar)
+        {
+            bar.finish_and_clear();
+        }
+        let now = Instant::now();
+        shown.get_or_insert_with(|| Stage {
+            name: name.to_owned(),
+            bar: (self.style == Style::Bars).then(new_bar),
+            start: now,
+            last_line: now,
+        })
+    }
+
     fn progress(&self, name: &str, done: u64, total: u64, unit: &'static str) {
         let mut guard = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        if guard.as_ref().is_none_or(|stage| stage.name != name) {
-            if let Some(bar) = guard.take().and_then(|stage| stage.bar) {
-                bar.finish_and_clear();
-            }
-            let now = Instant::now();
-            *guard = Some(Stage {
-                name: name.to_owned(),
-                bar: (self.style == Style::Bars).then(|| new_bar(name, total, unit)),
-                start: now,
-                last_line: now,
-            });
-        }
-        let Some(stage) = guard.as_mut() else { return };
+        let stage = self.enter(&mut guard, name, || new_bar(name, total, unit));
         if let Some(bar) = &stage.bar {
             if total > 0 {
                 bar.set_length(total);
@@ -150,6 +181,16 @@ fn new_bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
     // The templates are fixed above; should one ever be wrong, the plain bar still works.
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style.with_key("rate", rate));
+    }
+    bar.set_prefix(name.to_owned());
+    bar
+}
+
+fn new_spinner(name: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    // As above: a wrong template would leave the plain spinner.
+    if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {elapsed}") {
+        bar.set_style(style);
     }
     bar.set_prefix(name.to_owned());
     bar

@@ -25,7 +25,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         return Ok(());
     };
     std::fs::create_dir_all(folder).map_err(|reason| memoir::Error::io(folder, "cannot create", reason))?;
-    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
+    let verbs = command
+        .get_subcommands()
+        .filter(|verb| verb.get_name() != "help" && !verb.is_hide_set());
     for command in std::iter::once(&command).chain(verbs) {
         // After `build`, a verb knows its full name: `memoir-train`.
         let name = command

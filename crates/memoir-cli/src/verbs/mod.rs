@@ -1,12 +1,17 @@
 //! One file per verb.
 
+#[cfg(unix)]
+pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod margins;
+#[cfg(unix)]
+pub(crate) mod measured;
 pub(crate) mod predict;
 pub(crate) mod synth;
 pub(crate) mod train;

@@ -1,5 +1,9 @@
 //! What transcripts cannot show: signals, pipes, endless input, the same bytes at any number of threads.
 
+#[cfg(unix)]
+mod browser;
+#[cfg(unix)]
+mod compare;
 mod determinism;
 #[cfg(unix)]
 mod interrupt;

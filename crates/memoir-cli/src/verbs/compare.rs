@@ -1,0 +1,59 @@
+//! `memoir compare`: every method of an experiment, measured side by side.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::Context;
+use crate::arguments::Running;
+use crate::compare::{self, Request};
+use crate::progress::Progress;
+
+/// Measure the methods of an experiment side by side: time, memory, quality
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes results.jsonl (a line per run), results.md (tables) and report.html (figures, sortable tables). A comparison
+that was stopped goes on where it was when it is started again. Threads are those of the experiment; --threads is for
+preparing data. The guide's page on comparisons explains experiments.
+
+Example:
+  memoir data wordnet --out experiments/wordnet
+  memoir compare experiments/wordnet.toml --out wordnet-results")]
+pub(crate) struct Arguments {
+    /// Data sets, methods, limits: see the guide
+    experiment: PathBuf,
+    /// Folder for results
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Folder that relative paths of data start from [default: that of the experiment]
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// A method or a data set whose results are measured again; may be given several times
+    #[arg(long, value_name = "NAME")]
+    again: Vec<String>,
+    #[command(flatten)]
+    running: Running,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    let progress = Progress::new(arguments.running.quiet);
+    let silent = Progress::new(true);
+    let session = arguments.running.session(context, &silent)?;
+    let request = Request {
+        experiment: &arguments.experiment,
+        out: &arguments.out,
+        data_folder: arguments.data.as_deref(),
+        again: &arguments.again,
+    };
+    compare::run(&request, &progress, &session, context)?;
+    progress.clear();
+    if !arguments.running.quiet {
+        let out = arguments.out.display();
+        writeln!(
+            io::stdout(),
+            "wrote {out}/results.md, {out}/report.html and {out}/results.jsonl"
+        )?;
+    }
+    Ok(())
+}

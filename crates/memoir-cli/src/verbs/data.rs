@@ -1,0 +1,98 @@
+//! `memoir data`: public data sets that anyone can build from packages.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use memoir::Error;
+use memoir::model::write_beside;
+
+use crate::Context;
+use crate::sizes::show_counted;
+use crate::wordnet::{self, Definition};
+
+/// Build a public data set from an installed package
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    source: Source,
+}
+
+#[derive(Debug, Subcommand)]
+enum Source {
+    Wordnet(Wordnet),
+}
+
+/// WordNet's definitions of nouns and verbs; the class is what the word is a kind of
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes train.csv, valid.csv and test.csv with the columns text and label. The parts are the same on every machine.
+
+Example:
+  sudo apt-get install wordnet-base
+  memoir data wordnet --out wordnet")]
+struct Wordnet {
+    /// Folder for the files
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Folder of WordNet's database files
+    #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
+    source: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments, _context: &Context) -> anyhow::Result<()> {
+    match &arguments.source {
+        Source::Wordnet(wordnet) => build_wordnet(wordnet),
+    }
+}
+
+fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
+    let mut definitions = Vec::new();
+    for (file, kind) in [("data.noun", 'n'), ("data.verb", 'v')] {
+        let path = arguments.source.join(file);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => bail!(
+                "{}: no WordNet here: install it with `apt-get install wordnet-base`, or name its folder with --source",
+                path.display()
+            ),
+            Err(reason) => bail!("{}: cannot read: {reason}", path.display()),
+        };
+        definitions.extend(wordnet::parse(&text, kind, &path.display().to_string())?);
+    }
+    let parts = wordnet::split(definitions);
+    fs::create_dir_all(&arguments.out)
+        .map_err(|reason| anyhow::anyhow!("{}: cannot make the folder: {reason}", arguments.out.display()))?;
+    for (name, rows) in [
+        ("train", &parts.train),
+        ("valid", &parts.valid),
+        ("test", &parts.test),
+    ] {
+        let path = arguments.out.join(format!("{name}.csv"));
+        write_table(&path, rows)?;
+        writeln!(
+            io::stderr(),
+            "wrote {} ({})",
+            path.display(),
+            show_counted(rows.len() as u64, "row")
+        )?;
+    }
+    Ok(())
+}
+
+fn write_table(path: &Path, rows: &[Definition]) -> anyhow::Result<()> {
+    write_beside(path, |out| {
+        let fail = |problem: csv::Error| Error::io(path, "cannot write", problem.into());
+        let mut table = csv::Writer::from_writer(out);
+        table.write_record(["text", "label"]).map_err(fail)?;
+        for row in rows {
+            table.write_record([&row.text, &row.label]).map_err(fail)?;
+        }
+        table
+            .flush()
+            .map_err(|reason| Error::io(path, "cannot write", reason))
+    })?;
+    Ok(())
+}

@@ -67,7 +67,9 @@ impl Labels<'_> {
         match &self.ends {
             None => {
                 sets.make_room(numbers.len(), numbers.len());
-                numbers.iter().for_each(|&number| sets.push([number]));
+                for &number in numbers {
+                    sets.push([number]);
+                }
             }
             Some(ends) => {
                 let mut start = 0;

@@ -1,4 +1,4 @@
-//! Matrices as Python has them (SciPy's compressed rows, NumPy's dense arrays), read row by row without a copy.
+//! Matrices as Python has them (compressed rows, dense arrays), read row by row without a copy.
 
 use memoir::sparse::Rows;
 use memoir::{Cancel, Error, Result};
@@ -77,7 +77,8 @@ impl<'py> Matrix<'py> {
 
     /// The matrix as rows that any thread can read.
     pub(crate) fn rows(&self) -> PyResult<Box<dyn RowSource + '_>> {
-        use {Integers::*, Numbers::*};
+        use Integers::{Narrow, Wide};
+        use Numbers::{Double, Single};
         Ok(match self {
             Self::DenseSingle(array) => Box::new(Dense(array.as_array())),
             Self::DenseDouble(array) => Box::new(Dense(array.as_array())),

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use memoir::data::{self, ReadOptions, Source};
 use memoir::eval::Evaluation;
 use memoir::sparse::{Rows, Scored};
-use memoir::{Dataset, Error, Result};
+use memoir::{ClassNames, Dataset, Error, LabelSets, Result};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -28,9 +29,10 @@ type Ranking<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<f32>>);
 
 #[pymethods]
 impl Model {
-    /// Learns from rows and their labels.
+    /// Learns from rows and their labels; in addition to what `before` knows, if it is given.
     #[staticmethod]
-    #[pyo3(signature = (rows, labels, options, running, weights=None, valid=None))]
+    #[pyo3(signature = (rows, labels, options, running, weights=None, valid=None, before=None))]
+    #[allow(clippy::too_many_arguments)] // Python calls it, once, by name.
     fn train(
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
@@ -39,39 +41,69 @@ impl Model {
         running: Running<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         valid: Option<(Bound<'_, PyAny>, Labels<'_>)>,
+        before: Option<&Self>,
     ) -> PyResult<Self> {
         let catalogue = catalogue::all();
         let (values, prep) = options.check(&catalogue).map_err(exception)?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
-        let (sets, classes) = labels.take_over()?;
+        let (sets, names) = labels.take_over()?;
+        let before = before.map(|before| &before.inner);
+        let mut classes = before.map_or_else(ClassNames::new, |before| before.classes.clone());
         let about = Dataset {
-            labels: sets,
+            labels: renumbered(sets, &names, &mut classes),
             classes,
             weights: weights
                 .map(|weights| weights.as_slice().map(<[f32]>::to_vec))
                 .transpose()?,
             ..Dataset::default()
         };
-        let valid = match valid {
-            None => None,
-            Some((rows, labels)) => Some((Held::of(&rows)?, labels.take_over()?)),
-        };
-        let valid = match &valid {
-            None => None,
-            Some((held, labels)) => Some((held.share()?, labels)),
+        let valid_rows = valid.as_ref().map(|(rows, _)| Held::of(rows)).transpose()?;
+        let valid = match (&valid_rows, valid) {
+            (Some(held), Some((_, labels))) => {
+                let (labels, names) = labels.take_over()?;
+                Some((held.share()?, labels, names))
+            }
+            _ => None,
         };
         let inner = running.run(py, |session| {
-            let training = shared.training(about, &prep, session)?;
+            let known = before.map(|before| before.known(prep.needs));
+            let training = match &known {
+                None => shared.training(about, &prep, session)?,
+                Some(known) => shared.further(about, known, session)?,
+            };
             let valid = match valid {
                 None => None,
-                Some((rows, (labels, names))) => Some(Dataset {
+                Some((rows, labels, names)) => Some(Dataset {
                     rows: rows.prepare_all(&training.preprocessing, session.cancel())?,
-                    labels: renumbered(labels, names, &mut training.data.classes.clone()),
+                    labels: renumbered(labels, &names, &mut training.data.classes.clone()),
                     ..Dataset::default()
                 }),
             };
-            options.fit(training, valid, &values, &catalogue, session)
+            options.fit(training, valid, before, &values, &catalogue, session)
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// Learns from a file, as `memoir train` does; `format` is that of `--format`.
+    #[staticmethod]
+    #[pyo3(signature = (path, options, running, format=None))]
+    fn train_file(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Training,
+        running: Running<'_>,
+        format: Option<&str>,
+    ) -> PyResult<Self> {
+        let catalogue = catalogue::all();
+        let (values, prep) = options.check(&catalogue).map_err(exception)?;
+        let reading = ReadOptions {
+            format: format.map(str::parse).transpose().map_err(exception)?,
+            ..ReadOptions::default()
+        };
+        let inner = running.run(py, |session| {
+            let training = data::read_training(Source::new(&path), &reading, &prep, session)?;
+            options.fit(training, None, None, &values, &catalogue, session)
         })?;
         Ok(Self { inner })
     }
@@ -119,7 +151,7 @@ impl Model {
         }
         running.run(py, |session| {
             let mut known = self.inner.classes.clone();
-            let sets = renumbered(&sets, &names, &mut known);
+            let sets = renumbered(sets, &names, &mut known);
             let k = Evaluation::DEPTH.min(self.inner.scorer.classes());
             let (classes, scores) = predict::many(&self.inner, &shared, k, Measure::Score, session)?;
             let mut evaluation = Evaluation::new();
@@ -248,13 +280,12 @@ impl Model {
 }
 
 /// `labels`, numbered as in `names`, with the numbers that these names have in `known`; new ones are added to it.
-fn renumbered(
-    labels: &memoir::LabelSets,
-    names: &memoir::ClassNames,
-    known: &mut memoir::ClassNames,
-) -> memoir::LabelSets {
+fn renumbered(labels: LabelSets, names: &ClassNames, known: &mut ClassNames) -> LabelSets {
     let numbers: Vec<u32> = names.iter().map(|name| known.intern(name)).collect();
-    let mut sets = memoir::LabelSets::new();
+    if numbers.iter().copied().eq(0..numbers.len() as u32) {
+        return labels;
+    }
+    let mut sets = LabelSets::new();
     for row in labels.iter() {
         sets.push(row.iter().map(|&label| numbers[label as usize]));
     }

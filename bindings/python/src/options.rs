@@ -70,11 +70,13 @@ impl Training {
         }
     }
 
-    /// Trains on prepared rows: the same steps, in the same order, as `memoir train`.
+    /// Trains on prepared rows, going on from `before` if there is one: the same steps, in the same order, as
+    /// `memoir train`.
     pub(crate) fn fit(
         &self,
         mut training: data::TrainingData,
         valid: Option<memoir::Dataset>,
+        before: Option<&Model>,
         values: &Values,
         catalogue: &Catalogue,
         session: &Session<'_>,
@@ -88,7 +90,11 @@ impl Training {
         if self.replicate {
             training.data = training.data.replicated();
         }
-        let mut model = train::fit(catalogue.find(&self.algorithm)?, values, training, valid, session)?;
+        let algorithm = catalogue.find(&self.algorithm)?;
+        let mut model = match before {
+            None => train::fit(algorithm, values, training, valid, session)?,
+            Some(before) => train::continue_from(algorithm, values, before, training, valid, session)?,
+        };
         if let Some(precision) = self.precision()? {
             model.scorer = model.scorer.with_precision(precision)?;
         }

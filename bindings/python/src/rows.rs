@@ -103,4 +103,20 @@ impl Shared<'_> {
             Self::Texts(texts) => data::TrainingData::from_texts(texts, about, prep, session),
         }
     }
+    /// The same to go on training a model; the classes of `about` begin with the model's.
+    pub(crate) fn further(
+        &self,
+        mut about: Dataset,
+        known: &data::Known<'_>,
+        session: &Session<'_>,
+    ) -> Result<data::TrainingData> {
+        match self {
+            Self::Vectors(source) => {
+                let spare = usize::from(known.needs.constant);
+                about.rows = take_over(&**source, spare, session.cancel())?;
+                data::TrainingData::further_rows(about, known, session)
+            }
+            Self::Texts(texts) => data::TrainingData::further_texts(texts, about, known, session),
+        }
+    }
 }

@@ -28,6 +28,7 @@ COMMON = {
     "precision": None,
     "memory_budget": None,
     "max_model_size": None,
+    "warm_start": False,
     "random_state": 0,
     "n_jobs": -1,
     "verbose": 0,
@@ -106,9 +107,42 @@ class MemoirBase(_callbacks.Support, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        goes_on = self.warm_start and "_model" in self.__dict__
+        return self._learn(X, y, sample_weight, valid, goes_on=goes_on)
+
+    @_callbacks.managed
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Go on learning: new rows, new classes and, with text, new words, without the rows of before.
+
+        ``softmax`` can do so; other algorithms say that they cannot. The rows of a call should not be few: each call is a
+        training of its own that starts from what is known.
+
+        Parameters
+        ----------
+        X, y : rows and targets
+            As in :meth:`fit`. Labels may be new in any call.
+        classes : array-like, optional
+            Classes to list in ``classes_`` even before a row has them. Not needed.
+        sample_weight : array-like of shape (n_rows,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._learn(X, y, sample_weight, None, goes_on="_model" in self.__dict__)
+        if classes is not None:
+            self.classes_ = np.union1d(self.classes_, np.asarray(classes)).astype(self.classes_.dtype, copy=False)
+            self._places = np.searchsorted(self.classes_, self._met).astype(np.int64)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, valid: Any, *, goes_on: bool):
+        """Learns, in addition to what is known if it `goes_on`. If it fails or is stopped, nothing changes."""
         kind = _targets.kind_of(y)
-        rows, y = self._checked(X, y, kind, reset=True)
+        rows, y = self._checked(X, y, kind, reset=not goes_on)
         targets = _targets.number(y, kind)
+        if goes_on and targets.kind != self._kind:
+            raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
         if sample_weight is not None:
             rows, targets, weights = _weighted(rows, targets, y, kind, X, sample_weight)
@@ -119,18 +153,27 @@ class MemoirBase(_callbacks.Support, ClassifierMixin, BaseEstimator):
             valid = (valid_rows, _targets.number(valid_y, valid_kind).for_library())
         curve: list[dict[str, float]] = []
         line = ProgressLine() if self.verbose else None
-        with _callbacks.running(self, X, y) as told:
-            model = _memoir.Model.train(
-                rows,
-                targets.for_library(),
-                self._options(),
-                self._running(several(line, told, _curve_into(curve)), self._seed()),
-                weights,
-                valid,
+        try:
+            with _callbacks.running(self, X, y) as told:
+                model = _memoir.Model.train(
+                    rows,
+                    targets.for_library(),
+                    self._options(),
+                    self._running(several(line, told, curve_into(curve)), self._seed()),
+                    weights,
+                    valid,
+                    self._model if goes_on else None,
+                )
+        finally:
+            if line is not None:
+                line.close()
+        met, classes = targets.met, targets.classes
+        if goes_on:
+            met = _targets.joined(self._met, met)
+            classes = np.union1d(self.classes_, classes) if met.dtype.kind != "O" else np.sort(
+                np.array(list({*self.classes_.tolist(), *classes.tolist()}), dtype=object)
             )
-        if line is not None:
-            line.close()
-        self._take(model, targets.met, targets.classes, targets.kind)
+        self._take(model, met, classes, targets.kind)
         self.training_curve_ = curve
         return self
 
@@ -166,7 +209,7 @@ class MemoirBase(_callbacks.Support, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_rows,), list of lists, or CSR indicator matrix
+        ndarray of shape (n_rows,), list of lists, or indicator matrix
             In the form that `y` had in :meth:`fit`.
         """
         check_is_fitted(self, "_model")
@@ -178,6 +221,8 @@ class MemoirBase(_callbacks.Support, ClassifierMixin, BaseEstimator):
             return self.classes_[self._places[numbers[:, 0]]]
         if self._kind == "lists":
             return self._met[numbers].tolist()
+        if self._kind == "indicator":
+            return self._dense(X, "predict", lambda _: self._filled(numbers, np.int64(1), np.int64(0)))
         return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
 
     def predict_topk(self, X, k=5):
@@ -275,7 +320,7 @@ class MemoirBase(_callbacks.Support, ClassifierMixin, BaseEstimator):
             )
         return make(X)
 
-    def _filled(self, numbers: np.ndarray, values: np.ndarray, rest: float) -> np.ndarray:
+    def _filled(self, numbers: np.ndarray, values: Any, rest: Any) -> np.ndarray:
         dense = np.full((len(numbers), len(self.classes_)), rest)
         np.put_along_axis(dense, self._places[numbers], values, axis=1)
         return dense
@@ -485,7 +530,7 @@ def _weighted(rows: Any, targets: Any, y: Any, kind: str, X: Any, sample_weight:
     return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 
 
-def _curve_into(curve: list[dict[str, float]]):
+def curve_into(curve: list[dict[str, float]]):
     def receive(kind: str, *event: Any) -> None:
         if kind == "held_out":
             curve.append(dict(zip(("pass", "accuracy", "macro_f1"), event)))

@@ -31,6 +31,8 @@ class MemoirClassifier(MemoirBase):
         How weights are stored; by default as the algorithm makes them.
     memory_budget, max_model_size : int or str, optional
         Sizes that training and the model file should stay within, such as ``"512M"``.
+    warm_start : bool, default=False
+        Whether :meth:`fit` goes on from what is known already, as :meth:`partial_fit` does.
     random_state : int, RandomState or None, default=0
         Seed of every random choice. The same seed gives the same model at any `n_jobs`.
     n_jobs : int or None, default=-1

@@ -19,7 +19,7 @@ class Targets:
     """Class numbers of rows. Classes are numbered as they first appear, as where the command line reads a file."""
 
     kind: str
-    """``single`` (one label a row), ``lists`` or ``indicator``."""
+    """``single`` (one label a row), ``lists``, ``indicator`` or ``sparse indicator``."""
     numbers: np.ndarray
     """Class numbers of all rows, one after the other."""
     ends: np.ndarray | None
@@ -47,10 +47,22 @@ def names_of(labels: np.ndarray) -> list[str]:
     return [label if isinstance(label, str) else str(label) for label in labels.tolist()]
 
 
+def joined(before: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The labels of a model that went on learning: those of before, then those that are new, in their order."""
+    if (before.dtype.kind in "UO") != (new.dtype.kind in "UO"):
+        raise ValueError(f"labels were {before.dtype} before and are {new.dtype} now")
+    known = set(before.tolist())
+    fresh = [label for label in new.tolist() if label not in known]
+    if not fresh:
+        return before
+    dtype = object if "O" in (before.dtype.kind, new.dtype.kind) else None
+    return np.concatenate([before.astype(dtype or before.dtype), np.array(fresh, dtype=dtype or new.dtype)])
+
+
 def kind_of(y: Any) -> str:
     """Which kind of targets `y` is."""
     if sparse.issparse(y):
-        return "indicator"
+        return "sparse indicator"
     if y is not None and not hasattr(y, "dtype") and not hasattr(y, "columns"):
         first = next((labels for labels in y if labels is not None), None) if hasattr(y, "__iter__") else None
         if isinstance(first, (list, tuple, set, frozenset)) or (
@@ -78,8 +90,8 @@ def _is_table(y: Any) -> bool:
 
 def number(y: Any, kind: str) -> Targets:
     """Numbers the labels of `y`."""
-    if kind == "indicator":
-        return _of_indicator(y)
+    if kind.endswith("indicator"):
+        return _of_indicator(y, kind)
     if kind == "lists":
         return _of_lists(y)
     y = column_or_1d(y, warn=True)
@@ -122,7 +134,7 @@ def _of_lists(y: Any) -> Targets:
     return Targets("lists", numbers, ends, met, classes)
 
 
-def _of_indicator(y: Any) -> Targets:
+def _of_indicator(y: Any, kind: str) -> Targets:
     if sparse.issparse(y):
         matrix = y.tocsr()
         if not matrix.has_canonical_format:
@@ -145,4 +157,4 @@ def _of_indicator(y: Any) -> Targets:
     if columns.size == 0:
         raise ValueError("no row of y has a label; there is nothing to learn from")
     numbers, met, _ = _number_flat(columns)
-    return Targets("indicator", numbers, ends, met, np.arange(matrix.shape[1]))
+    return Targets(kind, numbers, ends, met, np.arange(matrix.shape[1]))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any
 
-from . import _inputs, _parameters
-from ._base import COMMON, MemoirBase
+import numpy as np
+
+from . import _inputs, _memoir, _parameters
+from ._base import COMMON, MemoirBase, curve_into
 from ._parameters import ALGORITHM_DEFAULTS, TEXT_DEFAULTS, takes
+from ._progress import ProgressLine, several
 
 
 @takes(COMMON, TEXT_DEFAULTS, ALGORITHM_DEFAULTS)
@@ -64,6 +69,39 @@ class MemoirTextClassifier(MemoirBase):
         if size != count:
             raise ValueError(f"X has {size} rows, but y has {count}")
         return rows, y
+
+    def fit_file(self, path, *, format=None):
+        """Learn from a file, as ``memoir train`` does; texts are streamed, never all in memory.
+
+        Parameters
+        ----------
+        path : path-like
+            CSV, TSV, JSONL or fastText lines, compressed or not.
+        format : str, optional
+            The format, where the name does not tell it.
+
+        Returns
+        -------
+        self
+            With labels as text.
+        """
+        line = ProgressLine() if self.verbose else None
+        curve: list[dict[str, float]] = []
+        try:
+            model = _memoir.Model.train_file(
+                os.fspath(path),
+                self._options(),
+                self._running(several(line, curve_into(curve)), self._seed()),
+                format,
+            )
+        finally:
+            if line is not None:
+                line.close()
+        self._check_input(json.loads(model.summary()))
+        met = np.array(model.class_names(), dtype=object)
+        self._take(model, met, np.sort(met), "single")
+        self.training_curve_ = curve
+        return self
 
     def _text_options(self) -> list[tuple[str, str]]:
         return _parameters.text_parameters(self)

@@ -1,0 +1,128 @@
+"""What predictions look like: top-k, sparse, dense, and the limit of dense."""
+
+import re
+
+import numpy as np
+import pytest
+from conftest import made_up
+from scipy import sparse
+
+from memoir import MemoirClassifier
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    X, y = data
+    return MemoirClassifier().fit(X, np.array([f"c{label:02}" for label in y]))
+
+
+def test_topk_agrees_with_everything_else(model, data):
+    X, _ = data
+    classes, probabilities = model.predict_topk(X, 4)
+    assert classes.shape == probabilities.shape == (600, 4)
+    np.testing.assert_array_equal(classes[:, 0], model.predict(X))
+    assert (np.diff(probabilities, axis=1) <= 0).all()
+    dense = model.predict_proba(X)
+    assert dense.shape == (600, 12)
+    np.testing.assert_allclose(dense.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[dense.argmax(axis=1)], classes[:, 0])
+    few = model.predict_proba(X, k=4)
+    assert sparse.issparse(few) and few.format == "csr" and few.nnz == 2400 and few.has_sorted_indices
+    columns = np.searchsorted(model.classes_, classes)
+    np.testing.assert_array_equal(np.take_along_axis(few.toarray(), columns, axis=1), probabilities)
+
+
+def test_scores(model, data):
+    X, _ = data
+    dense = model.decision_function(X)
+    few = model.decision_function(X, k=3)
+    assert dense.shape == (600, 12) and few.nnz == 1800
+    np.testing.assert_array_equal(model.classes_[dense.argmax(axis=1)], model.predict(X))
+    there = few.toarray() != 0
+    np.testing.assert_allclose(dense[there], few.toarray()[there])
+
+
+def test_two_classes_have_one_score(data):
+    X, y = data
+    model = MemoirClassifier().fit(X, y % 2)
+    scores = model.decision_function(X)
+    assert scores.shape == (600,)
+    np.testing.assert_array_equal((scores > 0).astype(int), model.predict(X))
+
+
+def test_more_than_there_is(model, data):
+    X, _ = data
+    assert model.predict_topk(X[:2], 99).classes.shape == (2, 12)
+    for wrong in (0, -1, 1.5, "3", True):
+        with pytest.raises(ValueError, match="`k` must be a whole number of at least 1"):
+            model.predict_topk(X, wrong)
+    with pytest.raises(ValueError, match="call predict_topk"):
+        model.predict(X, k=2)
+
+
+def test_dense_beyond_the_limit_is_refused_in_bytes(model, data):
+    X, _ = data
+    try:
+        model.dense_limit = 50_000
+        for method in (model.predict_proba, model.decision_function):
+            message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, more than dense_limit = 50,000"
+            with pytest.raises(ValueError, match=re.escape(message) + r".*call predict_topk\(X, k\)"):
+                method(X)
+        assert model.predict_proba(X, k=2).nnz == 1200
+        assert model.predict_proba(X[:100]).shape == (100, 12)
+    finally:
+        del model.dense_limit
+
+
+def test_few_rows_and_many_rows_give_the_same(model, data):
+    X, _ = data
+    many = model.decision_function(X)
+    few = np.vstack([model.decision_function(X[start : start + 50]) for start in range(0, 600, 50)])
+    np.testing.assert_array_equal(many, few)
+
+
+def test_trees_that_score_few_classes():
+    X, y = made_up(rows=400, classes=40, seed=3)
+    model = MemoirClassifier("recall-tree", max_candidates=5).fit(X, y)
+    best = model.predict_topk(X, 40)
+    assert all(len(set(row)) == 40 for row in best.classes.tolist())
+    assert (best.probabilities[:, -1] == 0).all()
+    np.testing.assert_allclose(best.probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert model.decision_function(X, k=40).nnz < 400 * 40
+
+
+def test_rows_without_known_features(model):
+    empty = sparse.csr_array((3, 150))
+    assert model.predict(empty).shape == (3,)
+    np.testing.assert_allclose(model.predict_proba(empty).sum(axis=1), 1)
+    assert "nothing in it is known" in str(model.explain(empty[[0]]))
+
+
+def test_no_rows(model):
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(sparse.csr_array((0, 150)))
+
+
+def test_explanations_add_up(model, data):
+    X, _ = data
+    told = model.explain(X[[0]], top=100)
+    assert told.answer == model.predict(X[[0]])[0]
+    assert sum(share.for_answer for share in told.features) == pytest.approx(told.answer_score, abs=1e-3)
+    assert str(told).startswith(f"answer     {told.answer}")
+    dense = model.explain(X[[0]].toarray()[0])
+    assert dense.features == told.features[:10]
+    strongest = model.top_features(told.answer, top=3)
+    assert len(strongest) == 3 and strongest[0].weight >= strongest[1].weight
+    with pytest.raises(ValueError, match="there is no class 'x'"):
+        model.top_features("x")
+    with pytest.raises(ValueError, match="does not score feature by feature"):
+        MemoirClassifier("knn").fit(*data).explain(X[[0]])
+
+
+def test_evaluate_counts_unknown_labels(model, data):
+    X, y = data
+    labels = np.array([f"c{label:02}" for label in y])
+    report = model.evaluate(X, labels)
+    assert report["rows"] == 600 and report["accuracy"] == model.score(X, labels)
+    labels[:30] = "new"
+    assert model.evaluate(X, labels)["unknown_labels"] == 30

@@ -1,0 +1,41 @@
+"""Pictures: that they show what the data says."""
+
+import numpy as np
+import pytest
+from conftest import made_up
+
+from memoir import MemoirClassifier, plots
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = made_up(rows=600, classes=12, words=2, seed=5)
+    model = MemoirClassifier(passes=3, valid_fraction=0.2).fit(X[:400], y[:400])
+    return model, X[400:], y[400:]
+
+
+def test_coverage(fitted):
+    model, X, y = fitted
+    shares, accuracies = plots.coverage_curve(model, X, y)
+    assert shares[-1] == 1 and accuracies[-1] == pytest.approx(model.score(X, y))
+    assert accuracies[: len(y) // 4].mean() >= accuracies[-1]
+    axes = plots.coverage(model, X, y)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), accuracies)
+
+
+def test_confusion(fitted):
+    model, X, y = fitted
+    axes = plots.confusion(model, X, y, top=5)
+    table = axes.images[0].get_array()
+    assert table.shape == (5, 5)
+    shown = [int(tick.get_text()) for tick in axes.get_yticklabels()]
+    predicted = model.predict(X)
+    assert table[0, 1] == ((y == shown[0]) & (predicted == shown[1])).sum()
+
+
+def test_training_curve(fitted):
+    model, X, y = fitted
+    axes = plots.training_curve(model)
+    assert axes.lines[0].get_xdata().tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="valid_fraction"):
+        plots.training_curve(MemoirClassifier().fit(X, y))

@@ -44,6 +44,7 @@ enum Verb {
     Inspect(verbs::inspect::Arguments),
     Margins(verbs::margins::Arguments),
     Explain(verbs::explain::Arguments),
+    Classes(verbs::classes::Arguments),
     #[cfg(unix)]
     Compare(verbs::compare::Arguments),
     #[cfg(unix)]
@@ -100,6 +101,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
         Verb::Margins(arguments) => verbs::margins::run(&arguments, context),
         Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
+        Verb::Classes(arguments) => verbs::classes::run(&arguments, context),
         #[cfg(unix)]
         Verb::Compare(arguments) => verbs::compare::run(&arguments, context),
         #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod classes;
 #[cfg(unix)]
 pub(crate) mod compare;
 pub(crate) mod completions;

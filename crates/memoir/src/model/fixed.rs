@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use super::tensors::in_order;
 use crate::Result;
-use crate::model::{LinearBuilder, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
     FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS,
-    Wide, padded, quantize_row, search,
+    Wide, padded, quantize_row, quantize_weight, search,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -227,6 +227,25 @@ impl<P: Stored> Scorer for FixedScorer<P> {
             offsets.push(postings.len() as u64);
         }
         Ok(Box::new(Self::new(self.classes, offsets, postings)))
+    }
+
+    fn with_classes(self: Box<Self>, new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
+        fn build<P: Stored>(scorer: &dyn Scorer, new_numbers: &NewNumbers) -> Box<dyn Scorer> {
+            let (mut offsets, mut postings) = (vec![0], Vec::new());
+            for feature in 0..scorer.features() as u32 {
+                let weights = scorer.feature_weights(feature).unwrap_or_default();
+                let renumbered = new_numbers.renumber(weights).into_iter();
+                postings.extend(renumbered.map(|(class, weight)| P::new(class, quantize_weight(weight))));
+                offsets.push(postings.len() as u64);
+            }
+            Box::new(FixedScorer::new(new_numbers.classes(), offsets, postings))
+        }
+        // Files tell the form of postings by the number of classes, which may have shrunk.
+        Ok(if new_numbers.classes() <= Narrow::CLASSES {
+            build::<Narrow>(&*self, new_numbers)
+        } else {
+            build::<Wide>(&*self, new_numbers)
+        })
     }
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {

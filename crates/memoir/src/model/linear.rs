@@ -7,7 +7,7 @@ use half::f16;
 
 use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
 use super::tensors::in_order;
-use super::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use super::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::Result;
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -259,6 +259,19 @@ impl Scorer for Linear {
 
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
         Ok(Box::new(Linear::with_precision(*self, precision)))
+    }
+
+    fn with_classes(self: Box<Self>, new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
+        let mut builder = LinearBuilder::new(new_numbers.classes());
+        for feature in 0..self.features() as u32 {
+            let weights = self.feature_weights(feature).unwrap_or_default();
+            builder.push_feature(new_numbers.renumber(weights));
+        }
+        let mut scorer = builder.finish(self.precision());
+        if let Some(bias) = &self.bias {
+            scorer = scorer.with_bias(new_numbers.combine(bias.iter().copied(), f32::max));
+        }
+        Ok(Box::new(scorer))
     }
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {

@@ -11,6 +11,7 @@ mod linear;
 mod output;
 mod predict;
 mod preprocessing;
+mod reclassify;
 mod scan;
 mod shrink;
 mod tensors;
@@ -30,6 +31,7 @@ pub use inspect::{ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear};
 pub use output::write_beside;
 pub use predict::{Predictions, Predictor};
+pub use reclassify::NewNumbers;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.
@@ -127,6 +129,11 @@ pub trait Scorer: Send + Sync {
             "a model of kind `{}` cannot be made smaller by dropping weights",
             self.kind()
         )))
+    }
+
+    /// The same scorer with its classes renumbered, merged or gone, where each has a weight vector of its own.
+    fn with_classes(self: Box<Self>, _new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
+        Err(reclassify::fixed_classes(self.kind()))
     }
 
     /// Number of stored weights and the type they are stored in (`f32`), where the scorer has such.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Speed, memory and quality of the built-in methods on made-up data (nothing is downloaded), at one and two threads.
-# With DATA=FOLDER (one folder per data set), also `softmax` beside its peers: see peers/README.md.
+# With DATA=FOLDER (one folder per data set), also the comparisons of main/ with the data sets that are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 memoir=${CARGO_TARGET_DIR:-target}/release/memoir
@@ -24,5 +24,8 @@ for classes in 1000 10000 100000; do
 done
 
 if [ -n "${DATA:-}" ]; then
-    python3 experiments/peers/run.py --data "$DATA" --memoir "$memoir"
+    for experiment in experiments/main/*.toml; do
+        name=$(basename "$experiment" .toml)
+        [ -d "$DATA/$name" ] && "$memoir" compare "$experiment" --data "$DATA" --out "experiments/work/$name"
+    done
 fi

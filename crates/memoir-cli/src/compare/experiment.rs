@@ -259,7 +259,7 @@ impl DataSet {
     fn check(&self) -> anyhow::Result<()> {
         let fail = |problem: String| anyhow::anyhow!("data set `{}`: {problem}", self.name);
         let has_files = !self.train.as_os_str().is_empty() && !self.test.as_os_str().is_empty();
-        if has_files == !self.synth.is_empty() {
+        if has_files != self.synth.is_empty() {
             return Err(fail("expected either `train` and `test`, or `synth`".to_owned()));
         }
         let given = as_text(&self.synth);
@@ -334,9 +334,13 @@ fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
         .map_err(|reason| anyhow::anyhow!("{}: cannot read: {reason}", path.display()))?;
     toml::from_str(&text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start).min(text.len());
-        let before = &text[..text.floor_char_boundary(offset)];
-        let line = before.matches('\n').count() + 1;
-        let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+        let before = &text.as_bytes()[..offset];
+        let line = before.split(|&byte| byte == b'\n').count();
+        let start = before
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |end| end + 1);
+        let column = offset - start + 1;
         anyhow::anyhow!("{}:{line}:{column}: {}", path.display(), error.message())
     })
 }

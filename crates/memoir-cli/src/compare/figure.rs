@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::html::escape;
+use super::results::Status;
 use super::summary::{Measure, Table};
 
 const WIDTH: f64 = 460.0;
@@ -123,6 +124,53 @@ pub(crate) fn pareto(table: &Table, cost: Measure, quality: Measure) -> String {
         }
     }
     svg + "</svg>\n"
+}
+
+/// A figure of its own: accuracy and macro-F1 against the CPU time of training, with the methods' names.
+pub(crate) fn standalone(table: &Table) -> String {
+    let panels =
+        [Measure::Accuracy, Measure::MacroF1].map(|quality| pareto(table, Measure::TrainCpu, quality));
+    let line_height = 17.0;
+    let legend_width = 190.0;
+    let width = 2.0 * WIDTH + legend_width;
+    let height = HEIGHT.max(TOP + line_height * table.rows.len() as f64);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"system-ui, sans-serif\" \
+         font-size=\"11\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
+    );
+    for (place, panel) in panels.iter().enumerate() {
+        let panel = panel.replacen(
+            "<svg ",
+            &format!("<svg width=\"{WIDTH}\" height=\"{HEIGHT}\" "),
+            1,
+        );
+        let _ = writeln!(
+            svg,
+            "<g transform=\"translate({} 0)\">{panel}</g>",
+            place as f64 * WIDTH
+        );
+    }
+    for (index, row) in table.rows.iter().enumerate() {
+        let note = if row.status == Status::Ok {
+            String::new()
+        } else {
+            format!(": {}", row.status.name())
+        };
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{:.0}\">{} {}{note}</text>",
+            2.0 * WIDTH + 8.0,
+            TOP + line_height * index as f64,
+            index + 1,
+            escape(&row.method)
+        );
+    }
+    svg + "</svg>\n"
+}
+
+/// Name of the file of a data set's figure.
+pub(crate) fn file_name(table: &Table) -> String {
+    format!("pareto-{}.svg", table.data.replace(' ', "-"))
 }
 
 /// Lines and numbers of both axes.

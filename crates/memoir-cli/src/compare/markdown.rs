@@ -30,6 +30,8 @@ pub(crate) fn write(shown: &Presentation<'_>) -> String {
         let _ = writeln!(text, "Data fingerprint {}.\n", table.fingerprint);
         details(&mut text, table);
         if shown.scale.is_none() {
+            let name = super::figure::file_name(table);
+            let _ = writeln!(text, "\n![Accuracy and macro-F1 against training time]({name})\n");
             frequencies(&mut text, table);
         }
         commands(&mut text, table);

@@ -102,7 +102,7 @@ pub(crate) fn run(
     check_same_data(&path, results.iter(), &fingerprints)?;
 
     let order: Vec<_> = order(&experiment);
-    let mut runner = Runner::new(&experiment, request.out, &fingerprints, progress, session)?;
+    let mut runner = Runner::new(&experiment, request.out, &fingerprints, progress, session);
     for (index, key) in order.iter().enumerate() {
         if results.get(key).is_some() || failed_before(&results, key) {
             continue;
@@ -268,10 +268,15 @@ fn present(
             .filter(|key| results.get(key).is_none() && !failed_before(results, key))
             .count(),
     };
-    for (name, content) in [
-        ("results.md", markdown::write(&shown)),
-        ("report.html", html::write(&shown)),
-    ] {
+    let mut files = vec![
+        ("results.md".to_owned(), markdown::write(&shown)),
+        ("report.html".to_owned(), html::write(&shown)),
+    ];
+    if shown.scale.is_none() {
+        let figures = shown.tables.iter();
+        files.extend(figures.map(|table| (figure::file_name(table), figure::standalone(table))));
+    }
+    for (name, content) in files {
         let path = out.join(name);
         memoir::model::write_beside(&path, |out| {
             out.write_all(content.as_bytes())

@@ -56,7 +56,7 @@ impl<'a> Runner<'a> {
         fingerprints: &'a BTreeMap<String, String>,
         progress: &'a Progress,
         session: &'a Session<'a>,
-    ) -> anyhow::Result<Self> {
+    ) -> Self {
         let runner = Self {
             experiment,
             out,
@@ -68,7 +68,7 @@ impl<'a> Runner<'a> {
         };
         // A comparison that was killed may have left models.
         runner.finish();
-        Ok(runner)
+        runner
     }
 
     fn work(&self) -> PathBuf {
@@ -276,12 +276,9 @@ impl<'a> Runner<'a> {
                 let log = fs::read(self.work().join("log")).unwrap_or_default();
                 let log = String::from_utf8_lossy(&log);
                 let words: Vec<_> = log.split_whitespace().collect();
-                let words = words.join(" ");
-                let start = words.ceil_char_boundary(words.len().saturating_sub(LAST_WORDS));
-                Some(Stop(
-                    Status::Failed,
-                    format!("{what}: {how}: {}", &words[start..]),
-                ))
+                let words: Vec<char> = words.join(" ").chars().collect();
+                let last: String = words[words.len().saturating_sub(LAST_WORDS)..].iter().collect();
+                Some(Stop(Status::Failed, format!("{what}: {how}: {last}")))
             }
         }
     }

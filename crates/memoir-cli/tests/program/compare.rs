@@ -265,3 +265,40 @@ fn results_outside_of_their_range_are_an_error() {
     let table = fs::read_to_string(place.path().join("out/results.md")).expect("written all the same");
     assert!(table.contains("**Unexpected: accuracy of `centroid`"), "{table}");
 }
+
+#[test]
+fn every_algorithm_comes_through_on_vectors_and_on_text() {
+    let algorithms = [
+        "softmax",
+        "memoir-l2",
+        "memoir-l1",
+        "centroid",
+        "ovr",
+        "msvm",
+        "pd-sparse",
+        "knn",
+        "recall-tree",
+        "fastxml",
+        "pfastrexml",
+    ];
+    let methods = algorithms.map(|name| format!("[[method]]\nname = \"{name}\"\nalgorithm = \"{name}\"\n"));
+    let shape = "rows = 300, classes = 15, features = 200, row-length = 8, test-rows = 40, signal = 4, label-noise = 0";
+    let data = format!(
+        "[[data]]\nname = \"vectors\"\nsynth = {{ {shape} }}\n[[data]]\nname = \"texts\"\nsynth = {{ {shape}, format = \"csv\" }}\n"
+    );
+    let place = Workplace::new();
+    place.file("e.toml", format!("title = \"All\"\n{data}{}", methods.concat()));
+    place.stdout("compare e.toml --out out --quiet");
+    let results = results(&place.path().join("out"));
+    assert_eq!(results.len(), 2 * algorithms.len());
+    for outcome in results {
+        // Chance is right in one row of fifteen.
+        let accuracy = outcome["quality"]["accuracy"].as_f64();
+        assert!(
+            accuracy > Some(0.3),
+            "{} on {}: {outcome}",
+            outcome["method"],
+            outcome["data"]
+        );
+    }
+}

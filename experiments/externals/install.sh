@@ -39,10 +39,8 @@ pecos() {
         "$environments/pecos/bin/python" -m pip install -q --no-deps libpecos==1.2.8
 }
 
-for name in "${@:-liblinear}"; do
-    names+=("$name")
-done
-[ $# -gt 0 ] || names=(liblinear vowpalwabbit omikuji pecos napkinxc fasttext scikit_learn)
+names=("$@")
+[ $# -gt 0 ] || names=(liblinear vowpalwabbit omikuji pecos napkinxc fasttext scikit-learn)
 for name in "${names[@]}"; do
     log=$environments/$name.log
     if "${name//-/_}" >"$log" 2>&1; then

@@ -10,6 +10,7 @@ use memoir::Error;
 use memoir::model::write_beside;
 
 use crate::Context;
+use crate::interrupt;
 use crate::sizes::show_counted;
 use crate::wordnet::{self, Definition};
 
@@ -71,7 +72,7 @@ fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
         ("test", &parts.test),
     ] {
         let path = arguments.out.join(format!("{name}.csv"));
-        write_table(&path, rows)?;
+        interrupt::while_writing(|| write_table(&path, rows))?;
         writeln!(
             io::stderr(),
             "wrote {} ({})",

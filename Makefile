@@ -18,6 +18,7 @@ bench:           ## Measure speed and quality (minutes; DATA=FOLDER adds the pee
 lint:            ## Check formatting and lints
 	cargo fmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	if command -v ruff > /dev/null; then ruff check --config bindings/python/pyproject.toml bindings/python experiments/python; fi
 
 docs:            ## Build the library's documentation
 	cargo doc --workspace --no-deps

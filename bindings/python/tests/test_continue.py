@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from memoir import MemoirClassifier, MemoirTextClassifier
 
 
@@ -29,7 +28,11 @@ def test_classes_may_be_told_in_advance(data):
 
 def test_new_words(texts):
     X, y = texts
-    model = MemoirTextClassifier().partial_fit(X, y).partial_fit(["juggles burning torches"] * 5, ["job-juggle"] * 5)
+    model = (
+        MemoirTextClassifier()
+        .partial_fit(X, y)
+        .partial_fit(["juggles burning torches"] * 5, ["job-juggle"] * 5)
+    )
     assert model.predict(["torches", X[0]]).tolist() == ["job-juggle", y[0]]
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from conftest import made_up_texts
-
 from memoir.compat import fasttext
 
 
@@ -56,16 +55,28 @@ def test_save_and_load(model, files, program):
     path = str(files / "m.bin")
     model.save_model(path)
     again = fasttext.load_model(path)
-    assert again.predict("welding") [0] == model.predict("welding")[0]
+    assert again.predict("welding")[0] == model.predict("welding")[0]
     assert again.labels == model.labels
-    program("train", files / "train.txt", "--format", "fasttext", "--word-ngrams", 2, "--model", files / "cli", "--quiet")
+    program(
+        "train",
+        files / "train.txt",
+        "--format",
+        "fasttext",
+        "--word-ngrams",
+        2,
+        "--model",
+        files / "cli",
+        "--quiet",
+    )
     assert (files / "m.bin").read_bytes() == (files / "cli").read_bytes()
     assert not model.is_quantized() or model.estimator.summary()["precision"] != "f32"
 
 
 def test_parameters_of_fasttext(files):
     with pytest.warns(UserWarning, match="mean nothing here: epoch, lr"):
-        model = fasttext.train_supervised(input=files / "train.txt", lr=1.0, epoch=25, minn=3, maxn=5, passes=2)
+        model = fasttext.train_supervised(
+            input=files / "train.txt", lr=1.0, epoch=25, minn=3, maxn=5, passes=2
+        )
     assert model.estimator.char_ngrams == 5 and model.estimator.passes == 2
     with pytest.raises(ValueError, match="__label__"):
         fasttext.train_supervised(files / "train.txt", label="#")

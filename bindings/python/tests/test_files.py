@@ -3,10 +3,9 @@
 import csv
 import json
 
+import memoir
 import numpy as np
 import pytest
-
-import memoir
 from memoir import MemoirClassifier, MemoirTextClassifier
 
 
@@ -26,7 +25,9 @@ def write_csv(path, texts, labels):
         table.writerows(zip(labels, texts))
 
 
-@pytest.mark.parametrize("options", [{}, {"passes": 2, "random_state": 5}, {"algorithm": "centroid", "precision": "f16"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"passes": 2, "random_state": 5}, {"algorithm": "centroid", "precision": "f16"}]
+)
 def test_vectors_make_the_same_file(data, tmp_path, program, options):
     X, y = data
     write_xmc(tmp_path / "t.xmc", X, y)
@@ -42,12 +43,25 @@ def test_vectors_make_the_same_file(data, tmp_path, program, options):
 def test_texts_make_the_same_file(texts, tmp_path, program):
     X, y = texts
     write_csv(tmp_path / "t.csv", X, y)
-    program("train", tmp_path / "t.csv", "--model", tmp_path / "cli", "--quiet", "--word-ngrams", 2, "--valid-fraction", 0.2)
+    program(
+        "train",
+        tmp_path / "t.csv",
+        "--model",
+        tmp_path / "cli",
+        "--quiet",
+        "--word-ngrams",
+        2,
+        "--valid-fraction",
+        0.2,
+    )
     model = MemoirTextClassifier(word_ngrams=2, valid_fraction=0.2).fit(X, y)
     model.save(tmp_path / "python")
     expected = (tmp_path / "cli").read_bytes()
     assert (tmp_path / "python").read_bytes() == expected
-    assert MemoirTextClassifier(word_ngrams=2, valid_fraction=0.2).fit_file(tmp_path / "t.csv")._model.to_bytes() == expected
+    assert (
+        MemoirTextClassifier(word_ngrams=2, valid_fraction=0.2).fit_file(tmp_path / "t.csv")._model.to_bytes()
+        == expected
+    )
 
 
 def test_several_labels_make_the_same_file(texts, tmp_path, program):
@@ -76,7 +90,9 @@ def test_going_on_makes_the_same_file(texts, tmp_path, program):
 def test_python_reads_what_the_command_line_writes(texts, tmp_path, program):
     X, y = texts
     write_csv(tmp_path / "t.csv", X, y)
-    program("train", tmp_path / "t.csv", "--model", tmp_path / "m", "--quiet", "--stem", "english", "--passes", 3)
+    program(
+        "train", tmp_path / "t.csv", "--model", tmp_path / "m", "--quiet", "--stem", "english", "--passes", 3
+    )
     model = memoir.load(tmp_path / "m")
     assert isinstance(model, MemoirTextClassifier)
     assert (model.stem, model.passes, model.random_state) == ("english", 3, 0)

@@ -9,7 +9,6 @@ import time
 import numpy as np
 import pytest
 from conftest import made_up
-
 from memoir import MemoirClassifier
 from memoir._progress import ProgressLine
 

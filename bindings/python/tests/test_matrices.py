@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from memoir import MemoirClassifier
+from scipy import sparse
 
 ROWS, COLUMNS = 60, 25
 
@@ -12,7 +11,9 @@ ROWS, COLUMNS = 60, 25
 def reference(seed):
     """A small dense table with empty rows and empty columns, and labels."""
     random = np.random.default_rng(seed)
-    table = np.where(random.random((ROWS, COLUMNS)) < 0.3, random.integers(1, 5, (ROWS, COLUMNS)), 0).astype(float)
+    table = np.where(random.random((ROWS, COLUMNS)) < 0.3, random.integers(1, 5, (ROWS, COLUMNS)), 0).astype(
+        float
+    )
     y = random.integers(0, 4, ROWS)
     table[np.arange(ROWS), y] += 3
     table[random.integers(0, ROWS, 5)] = 0
@@ -39,7 +40,9 @@ def unsorted(matrix, random):
 def with_duplicates(matrix):
     halves = matrix.astype(float) * 0.5
     indptr = matrix.indptr * 2
-    indices = np.concatenate([np.tile(matrix.indices[a:b], 2) for a, b in zip(matrix.indptr, matrix.indptr[1:])])
+    indices = np.concatenate(
+        [np.tile(matrix.indices[a:b], 2) for a, b in zip(matrix.indptr, matrix.indptr[1:])]
+    )
     values = np.concatenate([np.tile(halves.data[a:b], 2) for a, b in zip(matrix.indptr, matrix.indptr[1:])])
     return type(matrix)((values, indices, indptr), shape=matrix.shape)
 
@@ -93,7 +96,9 @@ def made(kind, dtype, change, table, random):
 
 def broken(matrix, random):
     """The matrix with one thing wrong, and what the exception must say."""
-    choice = random.choice(["nan", "infinity", "huge", "narrow", "short y", "one dimension", "text", "complex", "indices"])
+    choice = random.choice(
+        ["nan", "infinity", "huge", "narrow", "short y", "one dimension", "text", "complex", "indices"]
+    )
     dense = matrix.toarray() if sparse.issparse(matrix) else np.array(matrix, dtype=float)
     row, column = random.integers(0, ROWS), random.integers(0, COLUMNS)
     if choice in ("nan", "infinity", "huge"):
@@ -132,7 +137,9 @@ def test_random_pairs(seed):
     assert model._model.to_bytes() == expected._model.to_bytes(), first
     if random.random() < 0.6:
         given = made(*second, table, random)
-        np.testing.assert_array_equal(model.decision_function(given), expected.decision_function(table), str(second))
+        np.testing.assert_array_equal(
+            model.decision_function(given), expected.decision_function(table), str(second)
+        )
         return
     given, rows, message = broken(train, random)
     with pytest.raises(ValueError, match=message):

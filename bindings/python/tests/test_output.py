@@ -5,9 +5,8 @@ import re
 import numpy as np
 import pytest
 from conftest import made_up
-from scipy import sparse
-
 from memoir import MemoirClassifier
+from scipy import sparse
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,8 @@
 import inspect
 import re
 
-import pytest
-
 import memoir
+import pytest
 from memoir import MemoirClassifier, MemoirTextClassifier
 from memoir._parameters import parse_size, python_name
 
@@ -43,7 +42,11 @@ def test_signature_has_the_defaults_of_the_command_line(program):
 def test_defaults_that_differ_are_left_to_the_algorithm():
     """`cost` and the like mean something else to each algorithm."""
     for name, default in defaults_of(MemoirClassifier).items():
-        specs = [about["parameters"][name]["default"] for about in memoir.algorithms().values() if name in about["parameters"]]
+        specs = [
+            about["parameters"][name]["default"]
+            for about in memoir.algorithms().values()
+            if name in about["parameters"]
+        ]
         if specs and default is None:
             assert len(set(map(str, specs))) > 1, f"{name} has one default and should show it"
 
@@ -89,7 +92,12 @@ def test_unknown_parameters():
 
 def test_sizes():
     assert parse_size("x", None) is None
-    assert [parse_size("x", size) for size in (1000, "512M", "2 GB", "1.5k")] == [1000, 512_000_000, 2_000_000_000, 1500]
+    assert [parse_size("x", size) for size in (1000, "512M", "2 GB", "1.5k")] == [
+        1000,
+        512_000_000,
+        2_000_000_000,
+        1500,
+    ]
     for wrong in ("", "M", "-3M", 0):
         with pytest.raises(ValueError, match="`x` must be"):
             parse_size("x", wrong)
@@ -103,6 +111,9 @@ def test_sizes_are_kept(data):
 
 def test_seeds(data):
     X, y = data
-    content = [MemoirClassifier(random_state=seed, n_jobs=jobs).fit(X, y)._model.to_bytes() for seed, jobs in ((1, 1), (1, 2), (2, 1))]
+    content = [
+        MemoirClassifier(random_state=seed, n_jobs=jobs).fit(X, y)._model.to_bytes()
+        for seed, jobs in ((1, 1), (1, 2), (2, 1))
+    ]
     assert content[0] == content[1]
     assert content[0] != content[2]

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from conftest import made_up
-
 from memoir import MemoirClassifier, plots
 
 
 @pytest.fixture(scope="module")
 def fitted():
     X, y = made_up(rows=600, classes=12, words=2, seed=5)
+    noisy = np.random.default_rng(6).random(600) < 0.2
+    y = np.where(noisy, (y + 1) % 12, y)
     model = MemoirClassifier(passes=3, valid_fraction=0.2).fit(X[:400], y[:400])
     return model, X[400:], y[400:]
 
@@ -31,6 +32,12 @@ def test_confusion(fitted):
     shown = [int(tick.get_text()) for tick in axes.get_yticklabels()]
     predicted = model.predict(X)
     assert table[0, 1] == ((y == shown[0]) & (predicted == shown[1])).sum()
+
+
+def test_nothing_confused(fitted):
+    model, X, _ = fitted
+    table = plots.confusion(model, X, model.predict(X)).images[0].get_array()
+    assert table.sum() == np.trace(table) == 200
 
 
 def test_training_curve(fitted):

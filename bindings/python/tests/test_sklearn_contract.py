@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from memoir import MemoirClassifier, MemoirTextClassifier
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -11,8 +12,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
-
-from memoir import MemoirClassifier, MemoirTextClassifier
 
 # Training walks through rows in batches. A row of weight 2 moves weights twice as far once, two rows move them one after
 # the other (and are two draws of the random order), so the models are alike but not equal. scikit-learn's own
@@ -28,7 +27,9 @@ def test_check_estimator():
     outcomes = check_estimator(
         MemoirClassifier(), expected_failed_checks=EXPECTED_FAILURES, on_fail=None, on_skip=None
     )
-    failed = {outcome["check_name"]: outcome["exception"] for outcome in outcomes if outcome["status"] == "failed"}
+    failed = {
+        outcome["check_name"]: outcome["exception"] for outcome in outcomes if outcome["status"] == "failed"
+    }
     assert not failed
     excused = {outcome["check_name"] for outcome in outcomes if outcome["status"] == "xfail"}
     assert excused == set(EXPECTED_FAILURES), "an excuse that is not needed must go"
@@ -53,12 +54,19 @@ def test_clone_and_parameters(data):
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "classes_")
-    assert copy.set_params(algorithm="knn", min_weight=None, neighbours=3).fit(*data).summary()["params"]["neighbours"] == 3
+    assert (
+        copy.set_params(algorithm="knn", min_weight=None, neighbours=3)
+        .fit(*data)
+        .summary()["params"]["neighbours"]
+        == 3
+    )
 
 
 def test_grid_search(data):
     X, y = data
-    search = GridSearchCV(MemoirClassifier(n_jobs=1), {"passes": np.array([1, 2]), "algorithm": ["softmax"]}, cv=2)
+    search = GridSearchCV(
+        MemoirClassifier(n_jobs=1), {"passes": np.array([1, 2]), "algorithm": ["softmax"]}, cv=2
+    )
     assert search.fit(X, y).best_score_ > 0.9
     assert search.predict(X[:3]).shape == (3,)
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from memoir import MemoirClassifier, MemoirTextClassifier
+from scipy import sparse
 
 X = np.array([[2.0, 0, 0], [0, 2.0, 0], [0, 0, 2.0], [1.5, 0, 0], [0, 1.5, 0], [0, 0, 1.5]])
 
@@ -61,7 +60,9 @@ def test_lists_of_labels():
     assert MemoirClassifier().fit(X, as_arrays)._model.to_bytes() == model._model.to_bytes()
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, lambda table: table.tolist()])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, lambda table: table.tolist()]
+)
 def test_indicator_matrices(form):
     table = np.zeros((6, 5), dtype=int)
     for row, labels in enumerate([[2, 3], [0], [1], [2], [0, 3], [1]]):

@@ -10,11 +10,11 @@ import json
 import os
 
 from . import _memoir
-from ._base import TopK
 from ._classifier import MemoirClassifier
 from ._explanation import Explanation, FeatureShare, FeatureWeight
 from ._memoir import __version__
 from ._parameters import algorithms
+from ._predicting import TopK
 from ._text import MemoirTextClassifier
 
 __all__ = [

@@ -49,21 +49,29 @@ class Explanation:
         if not self.features:
             return "\n".join([*lines, "", "nothing in it is known to the model"])
         lines += ["", "  answer  runner-up  feature"]
-        lines += [f"{share.for_answer:+8.4f}  {share.for_runner_up:+9.4f}  {share.name}" for share in self.features]
+        lines += [
+            f"{share.for_answer:+8.4f}  {share.for_runner_up:+9.4f}  {share.name}" for share in self.features
+        ]
         return "\n".join(lines)
 
 
-def explanation_of(told: dict[str, Any], labels: np.ndarray, names: np.ndarray | None, top: int) -> Explanation:
+def explanation_of(
+    told: dict[str, Any], labels: np.ndarray, names: np.ndarray | None, top: int
+) -> Explanation:
     """What the native module tells, with the user's labels and names."""
     answer, runner_up = told["answer"], told["runner_up"]
     return Explanation(
-        answer=labels[answer["class"]],
+        answer=labels[answer["class"] :][:1].tolist()[0],
         answer_score=answer["score"],
-        runner_up=labels[runner_up["class"]] if runner_up else None,
+        runner_up=labels[runner_up["class"] :][:1].tolist()[0] if runner_up else None,
         runner_up_score=runner_up["score"] if runner_up else None,
         features=[
             FeatureShare(
-                _name(share, names), share["feature"], share["value"], share["for_answer"], share["for_runner_up"]
+                _name(share, names),
+                share["feature"],
+                share["value"],
+                share["for_answer"],
+                share["for_runner_up"],
             )
             for share in told["features"][:top]
         ],

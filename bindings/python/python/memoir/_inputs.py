@@ -73,9 +73,9 @@ def _is_arrow(X: Any) -> bool:
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return True
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        # Only where the data lies in Arrow's form already: else pyarrow, where it is missing, would be missed for nothing.
+        # Only where the data lies in Arrow's form already; anything else needs no pyarrow.
         storage = getattr(getattr(X, "dtype", None), "storage", "pyarrow")
-        return storage == "pyarrow" and getattr(X, "dtype", None) != object
+        return storage == "pyarrow" and getattr(getattr(X, "dtype", None), "kind", "") != "O"
     return False
 
 
@@ -92,7 +92,9 @@ def _arrow_buffers(X: Any) -> tuple[np.ndarray, np.ndarray]:
             X = pa.concat_arrays(X.chunks) if X.num_chunks else pa.array([], pa.large_string())
     if isinstance(X, pa.DictionaryArray):
         X = X.dictionary_decode()
-    if not (pa.types.is_string(X.type) or pa.types.is_large_string(X.type) or pa.types.is_string_view(X.type)):
+    if not (
+        pa.types.is_string(X.type) or pa.types.is_large_string(X.type) or pa.types.is_string_view(X.type)
+    ):
         raise ValueError(f"expected texts, got an Arrow array of {X.type}")
     if X.null_count:
         row = X.is_null().index(True).as_py()
@@ -100,5 +102,9 @@ def _arrow_buffers(X: Any) -> tuple[np.ndarray, np.ndarray]:
     X = X.cast(pa.large_string())
     _, offsets, content = X.buffers()
     offsets = np.frombuffer(offsets, dtype=np.int64)[X.offset : X.offset + len(X) + 1]
-    content = np.frombuffer(content, dtype=np.uint8) if content is not None and content.size else np.empty(0, np.uint8)
+    content = (
+        np.frombuffer(content, dtype=np.uint8)
+        if content is not None and content.size
+        else np.empty(0, np.uint8)
+    )
     return offsets, content

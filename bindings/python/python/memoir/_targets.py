@@ -72,7 +72,7 @@ def kind_of(y: Any) -> str:
         return "single"
     if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
         return "indicator"
-    if getattr(y, "dtype", None) == object and getattr(y, "ndim", 1) == 1:
+    if getattr(getattr(y, "dtype", None), "kind", "") == "O" and getattr(y, "ndim", 1) == 1:
         first = next((labels for labels in y if labels is not None), None)
         if isinstance(first, (list, tuple, set, frozenset, np.ndarray)):
             return "lists"
@@ -85,7 +85,12 @@ def _is_table(y: Any) -> bool:
         table = np.asarray(y)
     except ValueError:
         return False
-    return table.ndim == 2 and table.shape[1] > 1 and table.dtype.kind in "biuf" and bool(np.isin(table, (0, 1)).all())
+    return (
+        table.ndim == 2
+        and table.shape[1] > 1
+        and table.dtype.kind in "biuf"
+        and bool(np.isin(table, (0, 1)).all())
+    )
 
 
 def number(y: Any, kind: str) -> Targets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class MemoirTextClassifier(MemoirBase):
             raise ValueError(f"X has {size} rows, but y has {count}")
         return rows, y
 
-    def fit_file(self, path, *, format=None):
+    def fit_file(self, path: str | os.PathLike[str], *, format: str | None = None) -> Self:
         """Learn from a file, as ``memoir train`` does; texts are streamed, never all in memory.
 
         Parameters
@@ -99,7 +99,7 @@ class MemoirTextClassifier(MemoirBase):
                 line.close()
         self._check_input(json.loads(model.summary()))
         met = np.array(model.class_names(), dtype=object)
-        self._take(model, met, np.sort(met), "single")
+        self._take(model, met, np.sort(met), None)
         self.training_curve_ = curve
         return self
 

@@ -39,6 +39,9 @@ def confusion(estimator: Any, X: Any, y: Any, *, top: int = 12, axes: Any = None
     truth = np.asarray(y)
     predicted = estimator.predict(X)
     wrong = truth != predicted
+    if not wrong.any():
+        # Nothing is confused: the most frequent classes, all on the diagonal.
+        wrong = np.ones(len(truth), dtype=bool)
     labels, counts = np.unique(np.concatenate([truth[wrong], predicted[wrong]]), return_counts=True)
     shown = labels[np.argsort(-counts, kind="stable")[:top]]
     place = {label: index for index, label in enumerate(shown.tolist())}

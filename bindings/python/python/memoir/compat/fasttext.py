@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,9 @@ class FastText:
         labels = ["__label__" + str(self.estimator._met[number]) for number in order]
         return (labels, counts[order]) if include_freq else labels
 
-    def predict(self, text: str | list[str], k: int = 1, threshold: float = 0.0, on_unicode_error: str = "strict"):
+    def predict(
+        self, text: str | list[str], k: int = 1, threshold: float = 0.0, on_unicode_error: str = "strict"
+    ):
         """The `k` best labels of a text, or of each of a list, as long as their probability is at least `threshold`.
 
         Returns
@@ -113,7 +116,9 @@ class FastText:
         texts = [text] if isinstance(text, str) else text
         if any("\n" in one for one in texts):
             raise ValueError("predict processes one line at a time (remove '\\n')")
-        classes, probabilities = self.estimator.predict_topk(texts, len(self.estimator.classes_) if k == -1 else k)
+        classes, probabilities = self.estimator.predict_topk(
+            texts, len(self.estimator.classes_) if k == -1 else k
+        )
         labels, shares = [], []
         for names, values in zip(classes.tolist(), probabilities):
             enough = int(np.count_nonzero(values >= threshold))
@@ -123,7 +128,9 @@ class FastText:
             return labels[0], shares[0]
         return [list(row) for row in labels], shares
 
-    def test(self, path: str | os.PathLike[str], k: int = 1, threshold: float = 0.0) -> tuple[int, float, float]:
+    def test(
+        self, path: str | os.PathLike[str], k: int = 1, threshold: float = 0.0
+    ) -> tuple[int, float, float]:
         """Number of rows of a file, precision at `k`, recall at `k`; rows without a label are left out."""
         rows = predicted = labels = hits = 0
         for truth, answers in self._tested(path, k, threshold):
@@ -131,9 +138,15 @@ class FastText:
             predicted += len(answers)
             labels += len(truth)
             hits += len(truth & set(answers))
-        return rows, hits / predicted if predicted else float("nan"), hits / labels if labels else float("nan")
+        return (
+            rows,
+            hits / predicted if predicted else float("nan"),
+            hits / labels if labels else float("nan"),
+        )
 
-    def test_label(self, path: str | os.PathLike[str], k: int = 1, threshold: float = 0.0) -> dict[str, dict[str, float]]:
+    def test_label(
+        self, path: str | os.PathLike[str], k: int = 1, threshold: float = 0.0
+    ) -> dict[str, dict[str, float]]:
         """Precision, recall and F1 of each label on a file."""
         counts: dict[str, list[int]] = {}
         for truth, answers in self._tested(path, k, threshold):
@@ -173,7 +186,9 @@ def _batches(path: Any, size: int = 4096) -> Iterator[tuple[list[set[str]], list
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             words = line.split()
-            count = next((place for place, word in enumerate(words) if not word.startswith("__label__")), len(words))
+            count = next(
+                (place for place, word in enumerate(words) if not word.startswith("__label__")), len(words)
+            )
             if count:
                 truths.append(set(words[:count]))
                 texts.append(" ".join(words[count:]))

@@ -1,0 +1,106 @@
+"""Measuring and explaining: how good a model is, why an answer is the answer, what is inside."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from . import _targets
+from ._checks import positive
+from ._explanation import Explanation, FeatureWeight, explanation_of
+
+
+class Describing:
+    """The part of an estimator that measures and explains."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose best class is their label, or one of their labels.
+
+        Parameters
+        ----------
+        X, y : rows and targets
+            As in :meth:`fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+        """
+        if _targets.kind_of(y) == "single":
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        if sample_weight is not None:
+            raise ValueError("rows with several labels are not measured with sample_weight")
+        return self.evaluate(X, y)["accuracy"]
+
+    def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
+        """Every measure of ``memoir evaluate``.
+
+        Parameters
+        ----------
+        X, y : rows and targets
+            As in :meth:`fit`. Labels that the model does not know count as mistakes.
+
+        Returns
+        -------
+        dict
+            ``accuracy``, ``macro_f1``, ``precision_at_1`` to ``recall_at_5``, quality ``by_frequency`` of the class, the
+            most frequent ``confusions``, and how many rows and labels there were.
+        """
+        check_is_fitted(self, "_model")
+        kind = _targets.kind_of(y)
+        rows, y = self._checked(X, y, kind, reset=False)
+        targets = _targets.number(y, kind)
+        return json.loads(self._model.evaluate(rows, targets.for_library(), self._running()))
+
+    def explain(self, x: Any, *, top: int = 10) -> Explanation:
+        """Which features decide for the answer, against those of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A text; or a vector (one-dimensional, or a matrix of one row).
+        top : int, default=10
+            How many features to give.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self, "_model")
+        told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
+        return explanation_of(told, self._met, getattr(self, "feature_names_in_", None), positive("top", top))
+
+    def top_features(self, class_: Any, *, top: int = 10) -> list[FeatureWeight]:
+        """The features that speak most for a class, strongest first.
+
+        Parameters
+        ----------
+        class_ : label
+            One of ``classes_``.
+        top : int, default=10
+            How many features to give.
+
+        Returns
+        -------
+        list of FeatureWeight
+        """
+        check_is_fitted(self, "_model")
+        number = np.flatnonzero(self._met == class_)
+        if number.size == 0:
+            raise ValueError(f"there is no class {class_!r} in this model")
+        told = json.loads(self._model.class_features(int(number[0]), positive("top", top)))
+        names = getattr(self, "feature_names_in_", None)
+        return [FeatureWeight.of(entry, names) for entry in told]
+
+    def _as_one(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def summary(self) -> dict[str, Any]:
+        """What is in the model: sizes, parameters, classes, arrays; the object of ``memoir inspect --json``."""
+        check_is_fitted(self, "_model")
+        return json.loads(self._model.summary())

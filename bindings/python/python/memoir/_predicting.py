@@ -1,0 +1,190 @@
+"""Predicting: one class, the best few, sparse and dense matrices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ._checks import positive
+
+DENSE_LIMIT = 1 << 30
+"""Largest dense result in bytes, unless an estimator's ``dense_limit`` says otherwise."""
+
+
+class TopK(NamedTuple):
+    """The best classes of each row, best first."""
+
+    classes: np.ndarray
+    """Labels, one line per row."""
+    probabilities: np.ndarray
+    """The probability of each."""
+
+
+class Predicting:
+    """The part of an estimator that predicts."""
+
+    classes_: np.ndarray
+    dense_limit: int = DENSE_LIMIT
+
+    @property
+    def _is_single(self) -> bool:
+        return self._kind in (None, "single")
+
+    def _ranked(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Class numbers and scores of the `k` best classes of each row."""
+        check_is_fitted(self, "_model")
+        return self._model.predict(self._rows(X, reset=False), k, self._running())
+
+    def _probable(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Class numbers and probabilities of the `k` best classes of each row."""
+        check_is_fitted(self, "_model")
+        return self._model.predict_probabilities(self._rows(X, reset=False), k, self._running())
+
+    def predict(self, X: Any, *, k: int = 1) -> Any:
+        """The best class of each row.
+
+        Parameters
+        ----------
+        X : rows
+            As in :meth:`fit`.
+        k : int, default=1
+            How many labels to give for each row, where `y` in :meth:`fit` had several.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), list of lists, or indicator matrix
+            In the form that `y` had in :meth:`fit`.
+        """
+        check_is_fitted(self, "_model")
+        k = positive("k", k)
+        if self._is_single and k != 1:
+            raise ValueError("predict gives one class per row; for more of them call predict_topk(X, k)")
+        numbers, _ = self._ranked(X, k)
+        if self._is_single:
+            return self.classes_[self._places[numbers[:, 0]]]
+        if self._kind == "lists":
+            return self._met[numbers].tolist()
+        if self._kind == "indicator":
+            return self._dense(X, "predict", lambda _: self._filled(numbers, np.int64(1), np.int64(0)))
+        return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
+
+    def predict_topk(self, X: Any, k: int = 5) -> TopK:
+        """The `k` best classes of each row, best first, with their probabilities.
+
+        Parameters
+        ----------
+        X : rows
+            As in :meth:`fit`.
+        k : int, default=5
+            How many; at most as many as there are classes.
+
+        Returns
+        -------
+        TopK
+            ``classes`` and ``probabilities``, both of shape (n_rows, k).
+        """
+        numbers, probabilities = self._probable(X, positive("k", k))
+        return TopK(self._met[numbers], probabilities)
+
+    def predict_proba(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
+        """The probability of each class.
+
+        Parameters
+        ----------
+        X : rows
+            As in :meth:`fit`.
+        k : int, optional
+            Keep only the `k` best classes of each row, in a sparse matrix.
+
+        Returns
+        -------
+        ndarray or CSR array of shape (n_rows, n_classes)
+            Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1. Sparse with `k`.
+
+        Raises
+        ------
+        ValueError
+            If the dense matrix would have more than ``dense_limit`` bytes.
+        """
+        if k is not None:
+            return self._matrix(*self._probable(X, positive("k", k)))
+        return self._dense(X, "predict_proba", self._probable_dense)
+
+    def _probable_dense(self, X: Any) -> np.ndarray:
+        numbers, probabilities = self._probable(X, len(self._met))
+        dense = self._filled(numbers, probabilities.astype(np.float64), 0.0)
+        if self._is_single:
+            rest = dense.sum(axis=1, keepdims=True)
+            np.divide(dense, rest, out=dense, where=rest > 0)
+            dense[rest[:, 0] <= 0] = 1.0 / len(self.classes_)
+        return dense
+
+    def decision_function(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
+        """The score of each class.
+
+        Parameters
+        ----------
+        X : rows
+            As in :meth:`fit`.
+        k : int, optional
+            Keep only the `k` best classes of each row, in a sparse matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes, or CSR array with `k`
+            Columns are those of ``classes_``; with two classes the score of the second less that of the first.
+
+        Raises
+        ------
+        ValueError
+            If the dense matrix would have more than ``dense_limit`` bytes.
+        """
+        if k is not None:
+            return self._matrix(*self._ranked(X, positive("k", k)))
+        return self._dense(X, "decision_function", self._score_dense)
+
+    def _score_dense(self, X: Any) -> np.ndarray:
+        numbers, scores = self._ranked(X, len(self._met))
+        lowest = np.finfo(np.float32).min
+        dense = self._filled(numbers, np.maximum(scores, lowest).astype(np.float64), float(lowest))
+        if len(self.classes_) == 2 and self._is_single:
+            return dense[:, 1] - dense[:, 0]
+        return dense
+
+    def _dense(self, X: Any, method: str, make: Any) -> np.ndarray:
+        check_is_fitted(self, "_model")
+        rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else 0
+        size = 8 * rows * len(self.classes_)
+        if size > self.dense_limit:
+            raise ValueError(
+                f"{method} of {rows:,} rows and {len(self.classes_):,} classes would take {size:,} bytes, more than "
+                f"dense_limit = {self.dense_limit:,}: call predict_topk(X, k) or {method}(X, k=...) for the best "
+                "classes only, or raise dense_limit"
+            )
+        return make(X)
+
+    def _filled(self, numbers: np.ndarray, values: Any, rest: Any) -> np.ndarray:
+        dense = np.full((len(numbers), len(self.classes_)), rest)
+        np.put_along_axis(dense, self._places[numbers], values, axis=1)
+        return dense
+
+    def _matrix(self, numbers: np.ndarray, values: np.ndarray) -> sparse.csr_array:
+        """A sparse matrix of the classes that have a score, columns in order."""
+        rows, k = numbers.shape
+        columns = self._places[numbers].astype(np.int32 if rows * k < 2**31 else np.int64)
+        order = np.argsort(columns, axis=1)
+        columns = np.take_along_axis(columns, order, axis=1).reshape(-1)
+        values = np.take_along_axis(values, order, axis=1).reshape(-1)
+        ends = (
+            np.arange(0, rows * k + 1, k, dtype=columns.dtype)
+            if k
+            else np.zeros(rows + 1, dtype=columns.dtype)
+        )
+        present = ~np.isneginf(values)
+        if not present.all():
+            ends = np.concatenate(([0], np.cumsum(present)))[ends].astype(columns.dtype)
+            columns, values = columns[present], values[present]
+        return sparse.csr_array((values, columns, ends), shape=(rows, len(self.classes_)))

@@ -1,4 +1,4 @@
-//! The three inner loops: add dense rows, find block maxima, sweep for what beats a threshold.
+//! The three inner loops: add dense rows, find block maxima, offer what beats a threshold.
 //! Each exists twice, with AVX2 and in plain Rust; both give the same integers.
 
 use super::LANES;
@@ -49,47 +49,34 @@ impl Machine {
     /// Writes the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
     pub(super) fn block_maxima(self, sums: &[i32], maxima: &mut Vec<i32>) {
         maxima.clear();
-        for block in sums.chunks_exact(LANES) {
-            #[cfg(target_arch = "x86_64")]
-            if self.avx2 {
-                #[allow(unsafe_code)]
-                // SAFETY: AVX2 was detected, and the block has LANES elements.
-                maxima.push(unsafe { avx2::maximum(block) });
-                continue;
-            }
-            maxima.push(block.iter().copied().max().unwrap_or(i32::MIN));
-        }
-    }
-
-    /// Offers every sum above the threshold of `best` as the class of its position, and clears all sums.
-    pub(super) fn sweep(self, sums: &mut [i32], best: &mut Best) {
-        let whole = sums.len() / 16 * 16;
-        let (blocks, rest) = sums.split_at_mut(whole);
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
-            for (number, block) in blocks.chunks_exact_mut(16).enumerate() {
-                #[allow(unsafe_code)]
-                // SAFETY: AVX2 was detected, and the block has sixteen elements.
-                let mut above = unsafe { avx2::above(block, best.threshold()) };
-                while above != 0 {
-                    let lane = above.trailing_zeros() as usize;
-                    above &= above - 1;
-                    best.offer(block[lane], (number * 16 + lane) as u32);
-                }
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            unsafe {
+                avx2::block_maxima(sums, maxima);
             }
-            blocks.fill(0);
-            offer_and_clear(rest, whole, best);
             return;
         }
-        offer_and_clear(blocks, 0, best);
-        offer_and_clear(rest, whole, best);
+        let blocks = sums.chunks_exact(LANES);
+        maxima.extend(blocks.map(|block| block.iter().copied().max().unwrap_or(i32::MIN)));
     }
-}
 
-fn offer_and_clear(sums: &mut [i32], first_class: usize, best: &mut Best) {
-    for (class, sum) in (first_class as u32..).zip(sums) {
-        best.offer(*sum, class);
-        *sum = 0;
+    /// Offers every sum of `block` above the threshold of `best` as the class of its position, counted from `first`.
+    pub(super) fn offer_block(self, block: &[i32; LANES], first: u32, best: &mut Best) {
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            let mut above = unsafe { avx2::above(block, best.threshold()) };
+            while above != 0 {
+                let lane = above.trailing_zeros();
+                above &= above - 1;
+                best.offer(block[lane as usize], first + lane);
+            }
+            return;
+        }
+        best.offer_all(block, first);
     }
 }
 
@@ -97,6 +84,7 @@ fn offer_and_clear(sums: &mut [i32], first_class: usize, best: &mut Best) {
 // The loads and stores are of the kind that needs no alignment.
 #[allow(unsafe_code, clippy::cast_ptr_alignment)]
 mod avx2 {
+    use super::LANES;
     use std::arch::x86_64::{
         __m256i, _mm_cvtsi128_si32, _mm_max_epi32, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_ps,
         _mm256_castsi256_si128, _mm256_cmpgt_epi32, _mm256_extracti128_si256, _mm256_loadu_si256,
@@ -139,33 +127,38 @@ mod avx2 {
         }
     }
 
-    /// SAFETY: needs AVX2; `block` has at least 64 elements.
+    /// SAFETY: needs AVX2.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn maximum(block: &[i32]) -> i32 {
-        // SAFETY: eight loads of eight elements stay within the 64.
-        let load =
-            |part: usize| unsafe { _mm256_loadu_si256(block.as_ptr().add(8 * part).cast::<__m256i>()) };
-        let mut wide = load(0);
-        for part in 1..8 {
-            wide = _mm256_max_epi32(wide, load(part));
+    pub(super) unsafe fn block_maxima(sums: &[i32], maxima: &mut Vec<i32>) {
+        for block in sums.chunks_exact(LANES) {
+            // SAFETY: eight loads of eight elements stay within the block's 64.
+            let load =
+                |part: usize| unsafe { _mm256_loadu_si256(block.as_ptr().add(8 * part).cast::<__m256i>()) };
+            let mut wide = load(0);
+            for part in 1..LANES / 8 {
+                wide = _mm256_max_epi32(wide, load(part));
+            }
+            let half = _mm_max_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+            let half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0b01_00_11_10));
+            maxima.push(_mm_cvtsi128_si32(_mm_max_epi32(
+                half,
+                _mm_shuffle_epi32(half, 0b10_11_00_01),
+            )));
         }
-        let half = _mm_max_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
-        let half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0b01_00_11_10));
-        _mm_cvtsi128_si32(_mm_max_epi32(half, _mm_shuffle_epi32(half, 0b10_11_00_01)))
     }
 
-    /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2; `block` has at least 16 elements.
+    /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn above(block: &[i32], threshold: i32) -> u32 {
+    pub(super) unsafe fn above(block: &[i32; LANES], threshold: i32) -> u64 {
         let threshold = _mm256_set1_epi32(threshold);
-        // SAFETY: two loads of eight elements stay within the 16.
-        let (low, high) = unsafe {
-            let start = block.as_ptr().cast::<__m256i>();
-            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
-        };
-        let mask =
-            |lanes| _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(lanes, threshold))) as u32;
-        mask(low) | mask(high) << 8
+        let mut above = 0;
+        for part in 0..LANES / 8 {
+            // SAFETY: eight loads of eight elements stay within the block's 64.
+            let lanes = unsafe { _mm256_loadu_si256(block.as_ptr().add(8 * part).cast::<__m256i>()) };
+            let mask = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(lanes, threshold)));
+            above |= u64::from(mask as u8) << (8 * part);
+        }
+        above
     }
 }
 
@@ -193,8 +186,9 @@ mod tests {
                 let after_add = sums.clone();
                 let mut best = Best::default();
                 best.start(5, floor);
-                machine.sweep(&mut sums[..190], &mut best);
-                prop_assert!(sums[..190].iter().all(|&s| s == 0));
+                for (first, block) in (0..).step_by(LANES).zip(sums.as_chunks().0) {
+                    machine.offer_block(block, first, &mut best);
+                }
                 let mut out = vec![];
                 best.finish(&mut out);
                 results.push((after_add, maxima, out));

@@ -31,7 +31,9 @@ pub struct SearchScratch {
     sums: Vec<i32>,
     dense: Vec<(u32, i16)>,
     zeros: Vec<i16>,
+    /// The largest sum of each block of classes, by block and by size.
     maxima: Vec<i32>,
+    ordered: Vec<i32>,
     best: Best,
 }
 
@@ -43,6 +45,7 @@ impl Default for SearchScratch {
             dense: Vec::new(),
             zeros: Vec::new(),
             maxima: Vec::new(),
+            ordered: Vec::new(),
             best: Best::default(),
         }
     }
@@ -74,14 +77,7 @@ pub fn search<W: FeatureRows>(
             .iter()
             .map(|&class| scratch.sums.get(class as usize).copied().unwrap_or(0)),
     );
-    select(
-        &mut scratch.sums,
-        classes,
-        k,
-        scratch.machine,
-        &mut scratch.maxima,
-        &mut scratch.best,
-    );
+    select(classes, k, scratch);
     scratch.best.finish(out);
 }
 
@@ -119,27 +115,36 @@ fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mu
 }
 
 /// Offers the best sums of the first `classes` and clears all sums.
-fn select(
-    sums: &mut [i32],
-    classes: usize,
-    k: usize,
-    machine: Machine,
-    maxima: &mut Vec<i32>,
-    best: &mut Best,
-) {
-    let whole = classes / LANES * LANES;
+fn select(classes: usize, k: usize, scratch: &mut SearchScratch) {
+    let SearchScratch {
+        machine,
+        sums,
+        maxima,
+        ordered,
+        best,
+        ..
+    } = scratch;
+    let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
+    machine.block_maxima(blocks.as_flattened(), maxima);
     let mut floor = i32::MIN;
-    // The k-th largest block maximum is a lower bound of the k-th best sum: most sums never become candidates.
-    if k > 0 && whole / LANES >= 2 * k {
-        machine.block_maxima(&sums[..whole], maxima);
-        let place = maxima.len() - k;
-        let (_, &mut bound, _) = maxima.select_nth_unstable(place);
+    // The k-th largest block maximum is a lower bound of the k-th best sum: most blocks hold nothing above it.
+    if k > 0 && maxima.len() >= 2 * k {
+        ordered.clone_from(maxima);
+        let place = ordered.len() - k;
+        let (_, &mut bound, _) = ordered.select_nth_unstable(place);
         floor = bound.saturating_sub(1);
     }
     best.start(k, floor);
-    machine.sweep(&mut sums[..classes], best);
-    // Sums beyond the last class can only come from a damaged file; the next search must not see them.
-    sums[classes..].fill(0);
+    let mut first = 0;
+    for (block, &maximum) in blocks.iter().zip(maxima.iter()) {
+        if maximum > best.threshold() {
+            machine.offer_block(block, first, best);
+        }
+        first += LANES as u32;
+    }
+    best.offer_all(rest, first);
+    // Sums beyond the last class can only come from a damaged file; the next search must not see them either.
+    sums.fill(0);
 }
 
 #[cfg(test)]

@@ -54,6 +54,13 @@ impl Best {
         }
     }
 
+    /// Offers the sums of the classes from `first` on.
+    pub(super) fn offer_all(&mut self, scores: &[i32], first: u32) {
+        for (class, &score) in (first..).zip(scores) {
+            self.offer(score, class);
+        }
+    }
+
     #[cold]
     fn cut(&mut self) {
         if self.k == 0 {

@@ -1,5 +1,7 @@
 //! The exact scan: scores of all classes for a row, and the best of them.
 
+use std::hint::black_box;
+
 use super::kernel::Machine;
 use super::select::{Best, FixedScore};
 use super::{LANES, Posting, QuantizedRow, padded};
@@ -54,6 +56,9 @@ impl Default for SearchScratch {
 /// Dense rows are added a strip of classes at a time, so that the strip's sums stay in the first-level cache.
 const STRIP: usize = 2048;
 
+/// Features whose weights are looked up before the first of them are added.
+const AHEAD: usize = 16;
+
 /// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first), and the scores of the
 /// classes in `wanted`, in their order, to `wanted_scores`.
 pub fn search<W: FeatureRows>(
@@ -84,15 +89,25 @@ pub fn search<W: FeatureRows>(
 fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
     let sums = &mut scratch.sums[..];
     scratch.dense.clear();
-    for (&feature, &value) in row.indices.iter().zip(row.values) {
-        match weights.feature(feature) {
-            FeatureRow::Dense(_) => scratch.dense.push((feature, value)),
-            FeatureRow::Sparse(postings) => {
-                let value = i32::from(value);
-                for posting in postings {
-                    // A damaged model file may name a class that does not exist; it must do no harm.
-                    if let Some(sum) = sums.get_mut(posting.class() as usize) {
-                        *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
+    for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
+        // Where a feature's weights are is seldom in the cache: asking for several at once, the waits overlap.
+        let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
+        for (row, &feature) in rows.iter_mut().zip(indices) {
+            *row = weights.feature(feature);
+            if let FeatureRow::Sparse(postings) = row {
+                black_box(postings.first().copied());
+            }
+        }
+        for (row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {
+            match row {
+                FeatureRow::Dense(_) => scratch.dense.push((feature, value)),
+                FeatureRow::Sparse(postings) => {
+                    let value = i32::from(value);
+                    for posting in *postings {
+                        // A damaged model file may name a class that does not exist; it must do no harm.
+                        if let Some(sum) = sums.get_mut(posting.class() as usize) {
+                            *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
+                        }
                     }
                 }
             }

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
     FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS,
-    Wide, padded, quantize_row, quantize_weight, search,
+    Wide, padded, quantize_trimmed, quantize_weight, search,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -21,6 +21,7 @@ pub const FIXED: ScorerKind = ScorerKind { kind: KIND, load };
 
 const OFFSETS: &str = "weights.offsets";
 const POSTINGS: &str = "weights.postings";
+const TRIM: &str = "weights.trim";
 
 /// Weights by feature as postings, in memory or in a mapped file.
 pub struct FixedScorer<P: Posting> {
@@ -32,6 +33,8 @@ pub struct FixedScorer<P: Posting> {
     dense: FxHashMap<u32, OnceLock<Box<[i16]>>>,
     /// The number of postings from which that holds.
     dense_from: usize,
+    /// Share of a row's squared length that is left out, smallest values first: one number, or none for 0.
+    trim: Storage<f32>,
 }
 
 /// Adding a dense row takes about as long as adding postings for this share of the classes.
@@ -57,7 +60,21 @@ impl<P: Posting> FixedScorer<P> {
             postings,
             dense,
             dense_from,
+            trim: Vec::new().into(),
         }
+    }
+
+    /// Leaves out of each row the smallest values that together hold at most the share `trim` of its squared length.
+    pub fn with_trim(self, trim: f32) -> Self {
+        let trim = if trim > 0.0 { vec![trim] } else { Vec::new() };
+        Self {
+            trim: trim.into(),
+            ..self
+        }
+    }
+
+    fn trim(&self) -> f32 {
+        self.trim.first().copied().unwrap_or(0.0)
     }
 
     /// The weights of a feature for all classes.
@@ -116,6 +133,7 @@ impl<P: Posting> FeatureRows for FixedScorer<P> {
 struct RowScratch {
     search: SearchScratch,
     values: Vec<i16>,
+    sizes: Vec<f32>,
     found: Vec<FixedScore>,
     nothing: Vec<i32>,
 }
@@ -165,7 +183,7 @@ impl<P: Stored> Scorer for FixedScorer<P> {
 
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
         let scratch: &mut RowScratch = scratch.get();
-        let scale = quantize_row(row.values, &mut scratch.values);
+        let scale = quantize_trimmed(row.values, self.trim(), &mut scratch.sizes, &mut scratch.values);
         let quantized = QuantizedRow {
             indices: row.indices,
             values: &scratch.values,
@@ -189,10 +207,14 @@ impl<P: Stored> Scorer for FixedScorer<P> {
     }
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
-        vec![
+        let mut tensors = vec![
             (OFFSETS.to_owned(), Tensor::U64(&self.offsets)),
             (POSTINGS.to_owned(), P::tensor(&self.postings)),
-        ]
+        ];
+        if !self.trim.is_empty() {
+            tensors.push((TRIM.to_owned(), Tensor::F32(&self.trim)));
+        }
+        tensors
     }
 
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
@@ -226,11 +248,14 @@ impl<P: Stored> Scorer for FixedScorer<P> {
             postings.extend(large.copied());
             offsets.push(postings.len() as u64);
         }
-        Ok(Box::new(Self::new(self.classes, offsets, postings)))
+        let trim = self.trim();
+        Ok(Box::new(
+            Self::new(self.classes, offsets, postings).with_trim(trim),
+        ))
     }
 
     fn with_classes(self: Box<Self>, new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
-        fn build<P: Stored>(scorer: &dyn Scorer, new_numbers: &NewNumbers) -> Box<dyn Scorer> {
+        fn build<P: Stored>(scorer: &dyn Scorer, new_numbers: &NewNumbers, trim: f32) -> Box<dyn Scorer> {
             let (mut offsets, mut postings) = (vec![0], Vec::new());
             for feature in 0..scorer.features() as u32 {
                 let weights = scorer.feature_weights(feature).unwrap_or_default();
@@ -238,13 +263,13 @@ impl<P: Stored> Scorer for FixedScorer<P> {
                 postings.extend(renumbered.map(|(class, weight)| P::new(class, quantize_weight(weight))));
                 offsets.push(postings.len() as u64);
             }
-            Box::new(FixedScorer::new(new_numbers.classes(), offsets, postings))
+            Box::new(FixedScorer::new(new_numbers.classes(), offsets, postings).with_trim(trim))
         }
         // Files tell the form of postings by the number of classes, which may have shrunk.
         Ok(if new_numbers.classes() <= Narrow::CLASSES {
-            build::<Narrow>(&*self, new_numbers)
+            build::<Narrow>(&*self, new_numbers, self.trim())
         } else {
-            build::<Wide>(&*self, new_numbers)
+            build::<Wide>(&*self, new_numbers, self.trim())
         })
     }
 
@@ -254,7 +279,7 @@ impl<P: Stored> Scorer for FixedScorer<P> {
 
     fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {
         let mut values = Vec::new();
-        let scale = quantize_row(row.values, &mut values);
+        let scale = quantize_trimmed(row.values, self.trim(), &mut Vec::new(), &mut values);
         let unit = QuantizedRow {
             indices: row.indices,
             values: &values,
@@ -316,7 +341,17 @@ fn load_as<P: Stored>(source: &dyn TensorSource) -> Result<Box<dyn Scorer>> {
             postings.len()
         )));
     }
-    Ok(Box::new(FixedScorer::from_storage(classes, offsets, postings)))
+    let trim = match source.element(TRIM) {
+        Some(_) => source.f32(TRIM)?,
+        None => Vec::new().into(),
+    };
+    if !matches!(trim[..], [] | [0.0..1.0]) {
+        return Err(source.invalid(format!("`{TRIM}` is not one number of at least 0 and below 1")));
+    }
+    Ok(Box::new(FixedScorer {
+        trim,
+        ..FixedScorer::from_storage(classes, offsets, postings)
+    }))
 }
 
 #[cfg(test)]
@@ -359,6 +394,26 @@ mod tests {
                 .sum();
             assert!((sum - best.score).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn trimmed_values_count_for_nothing() {
+        let row = RowView {
+            indices: &[0, 2],
+            values: &[0.01, 0.4],
+        };
+        let top = |scorer: FixedScorer<Narrow>| {
+            let mut out = vec![];
+            scorer.top_k(row, 3, &mut Scratch::default(), &mut out);
+            let parts = scorer.contributions(row, 2).unwrap();
+            (out.iter().find(|best| best.class == 2).unwrap().score, parts)
+        };
+        let (whole, _) = top(scorer());
+        let (trimmed, parts) = top(scorer().with_trim(0.1));
+        assert!(trimmed > whole, "the small value spoke against class 2");
+        assert_eq!(parts[0], (0, 0.0));
+        let kept = Box::new(scorer().with_trim(0.1)).with_largest_weights(3).unwrap();
+        assert_eq!(kept.tensors().len(), 3, "pruning keeps the share");
     }
 
     #[test]

@@ -12,8 +12,8 @@ mod search;
 mod select;
 
 pub use posting::{Narrow, Posting, Wide};
-pub(crate) use quantize::append_quantized;
-pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_weight};
+pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
+pub(crate) use quantize::{append_quantized, least_kept};
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
 pub use select::FixedScore;
 

@@ -37,6 +37,38 @@ pub fn quantize_row(values: &[f32], out: &mut Vec<i16>) -> f32 {
     scale
 }
 
+/// As [`quantize_row`], but the smallest values, which together hold at most the share `trim` of the squared length,
+/// become 0: a search passes over them.
+pub fn quantize_trimmed(values: &[f32], trim: f32, sizes: &mut Vec<f32>, out: &mut Vec<i16>) -> f32 {
+    let scale = quantize_row(values, out);
+    if trim > 0.0 {
+        let least = least_kept(values, trim, sizes);
+        for (out, value) in out.iter_mut().zip(values) {
+            if value.abs() < least {
+                *out = 0;
+            }
+        }
+    }
+    scale
+}
+
+/// The size below which values go, if those that go may hold the share `trim` of the squared length; `sizes` is
+/// reusable memory.
+pub(crate) fn least_kept(values: &[f32], trim: f32, sizes: &mut Vec<f32>) -> f32 {
+    sizes.clear();
+    sizes.extend(values.iter().map(|value| value.abs()));
+    sizes.sort_unstable_by(f32::total_cmp);
+    let allowed = trim * sizes.iter().map(|size| size * size).sum::<f32>();
+    let mut dropped = 0.0;
+    for &size in sizes.iter() {
+        dropped += size * size;
+        if dropped > allowed {
+            return size;
+        }
+    }
+    0.0
+}
+
 /// As [`quantize_row`], but keeps what `out` holds already.
 pub(crate) fn append_quantized(values: &[f32], out: &mut Vec<i16>) -> f32 {
     let (mut sum, mut largest) = (0.0f64, 0.0f32);
@@ -81,5 +113,19 @@ mod tests {
         let mut out = vec![];
         assert_eq!(quantize_row(&[0.0, 0.0], &mut out), 1.0);
         assert_eq!(out, [0, 0]);
+    }
+
+    #[test]
+    fn small_values_are_trimmed_and_equal_ones_stay_together() {
+        let (mut sizes, mut out) = (vec![], vec![]);
+        quantize_trimmed(&[0.1, -0.8, 0.59], 0.05, &mut sizes, &mut out);
+        assert!(out[0] == 0 && out[1] < 0 && out[2] > 0);
+        let mut whole = vec![];
+        quantize_row(&[0.1, -0.8, 0.59], &mut whole);
+        assert_eq!(out[1..], whole[1..], "what stays is as it was");
+        quantize_trimmed(&[0.5, 0.5], 0.9, &mut sizes, &mut out);
+        assert!(out.iter().all(|&value| value > 0));
+        quantize_trimmed(&[], 0.5, &mut sizes, &mut out);
+        assert!(out.is_empty());
     }
 }

@@ -92,7 +92,11 @@ fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mu
     for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
         // Where a feature's weights are is seldom in the cache: asking for several at once, the waits overlap.
         let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
-        for (row, &feature) in rows.iter_mut().zip(indices) {
+        for (row, (&feature, &value)) in rows.iter_mut().zip(indices.iter().zip(values)) {
+            // A value of 0 adds nothing, and trimmed rows have many.
+            if value == 0 {
+                continue;
+            }
             *row = weights.feature(feature);
             if let FeatureRow::Sparse(postings) = row {
                 black_box(postings.first().copied());

@@ -53,6 +53,8 @@ pub(super) struct Choices {
     pub(super) least_start: i16,
     pub(super) batch: usize,
     pub(super) trim: f32,
+    /// The share left out of the rows that the finished model answers.
+    pub(super) answer_trim: f32,
     pub(super) least_slope: f32,
     pub(super) least_weight: f32,
 }
@@ -97,6 +99,8 @@ impl Choices {
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
             trim: number("trim", trim),
+            // With several labels the small values of long rows decide little: left out, answers take half the time.
+            answer_trim: number("answer-trim", if several { trim } else { 0.0 }),
             least_slope: number("least-slope", 0.02),
             least_weight: number("least-weight", 0.1),
         }

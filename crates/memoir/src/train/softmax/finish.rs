@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::choices::Choices;
 use super::rows::QuantizedRows;
 use super::weights::Weights;
 use crate::data::Dataset;
@@ -119,8 +120,8 @@ fn evaluate<P: Posting>(
 }
 
 /// The weights that are large enough to matter, as a scorer.
-pub(super) fn scorer<P: Stored>(weights: &Weights<P>, least_weight: f32) -> Box<dyn Scorer> {
-    let least = quantize_weight(least_weight).max(1);
+pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<dyn Scorer> {
+    let least = quantize_weight(choices.least_weight).max(1);
     let mut offsets = Vec::with_capacity(weights.features() + 1);
     let mut postings = Vec::new();
     offsets.push(0);
@@ -131,5 +132,5 @@ pub(super) fn scorer<P: Stored>(weights: &Weights<P>, least_weight: f32) -> Box<
         postings.extend(kept.map(|(class, weight)| P::new(class, weight)));
         offsets.push(postings.len() as u64);
     }
-    P::boxed(FixedScorer::new(weights.classes(), offsets, postings))
+    P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(choices.answer_trim))
 }

@@ -102,6 +102,12 @@ pub const PARAMS: &[Spec] = &[
         help: "Share of a training row's squared length that may be left out, smallest values first",
     },
     Spec {
+        name: "answer-trim",
+        kind: Kind::Number(0.0, 0.9),
+        default: "auto",
+        help: "The same share for the rows that the finished model answers",
+    },
+    Spec {
         name: "least-slope",
         kind: Kind::Number(0.0, 1.0),
         default: "0.02",
@@ -246,5 +252,5 @@ fn train<P: Posting + Stored>(
     }
     drop((search, updater, memory, order));
     best.restore(&mut weights);
-    Ok(finish::scorer(&weights, choices.least_weight))
+    Ok(finish::scorer(&weights, &choices))
 }

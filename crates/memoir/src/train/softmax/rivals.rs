@@ -26,6 +26,17 @@ pub(super) struct RivalMemory {
 
 const NOBODY: u32 = u32::MAX;
 
+/// Rivals this much below the strongest are not remembered: they hold less than a twentieth of its mass, and scoring
+/// them again would be the larger part of the later passes.
+const FAR_BELOW: f32 = 3.0;
+
+/// The rivals, given best first, that later passes should know.
+fn worth_remembering(rivals: &[(u32, f32)]) -> &[(u32, f32)] {
+    let strongest = rivals.first().map_or(0.0, |rival| rival.1);
+    let near = rivals.iter().take_while(|rival| rival.1 >= strongest - FAR_BELOW);
+    &rivals[..near.count()]
+}
+
 impl RivalMemory {
     pub(super) fn new(rows: usize, rivals: usize) -> Self {
         Self {
@@ -141,7 +152,7 @@ impl<'a> RivalSearch<'a> {
                 for &row in rows {
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
-                        task.rivals.extend_from_slice(&scratch.rivals);
+                        task.rivals.extend(worth_remembering(&scratch.rivals));
                         task.rival_ends.push(task.rivals.len());
                     }
                 }

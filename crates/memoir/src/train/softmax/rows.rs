@@ -1,7 +1,7 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
-use crate::sparse::fixed::{QuantizedRow, append_quantized};
-use crate::sparse::{RowView, Rows};
+use crate::sparse::Rows;
+use crate::sparse::fixed::{QuantizedRow, append_quantized, least_kept};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -34,7 +34,7 @@ impl QuantizedRows {
         for row in rows.iter() {
             kept.clear();
             if trim > 0.0 {
-                let least = least_kept(row, trim, &mut sizes);
+                let least = least_kept(row.values, trim, &mut sizes);
                 let stays = |entry: &(u32, f32)| entry.1.abs() >= least;
                 result
                     .indices
@@ -84,25 +84,10 @@ impl QuantizedRows {
     }
 }
 
-/// The size below which values go.
-fn least_kept(row: RowView<'_>, trim: f32, sizes: &mut Vec<f32>) -> f32 {
-    sizes.clear();
-    sizes.extend(row.values.iter().map(|value| value.abs()));
-    sizes.sort_unstable_by(f32::total_cmp);
-    let allowed = trim * row.squared_norm();
-    let mut dropped = 0.0;
-    for &size in sizes.iter() {
-        dropped += size * size;
-        if dropped > allowed {
-            return size;
-        }
-    }
-    0.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sparse::RowView;
 
     #[test]
     fn small_values_go_and_the_length_stays() {

@@ -57,6 +57,8 @@ pub(super) struct Choices {
     pub(super) answer_trim: f32,
     pub(super) least_slope: f32,
     pub(super) least_weight: f32,
+    /// Whether the memory of rivals is compared with a scan at the end.
+    pub(super) report_rivals: bool,
 }
 
 impl Choices {
@@ -103,6 +105,7 @@ impl Choices {
             answer_trim: number("answer-trim", if several { trim } else { 0.0 }),
             least_slope: number("least-slope", 0.02),
             least_weight: number("least-weight", 0.1),
+            report_rivals: values.word("report-rivals") == Some("on"),
         }
     }
 

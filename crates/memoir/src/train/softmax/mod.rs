@@ -12,6 +12,7 @@ mod choices;
 mod earlier;
 mod finish;
 mod gradient;
+mod recall;
 mod rivals;
 mod rows;
 #[cfg(test)]
@@ -118,6 +119,12 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Number(0.0, 30.0),
         default: "auto",
         help: "Weights smaller than this are dropped at the end",
+    },
+    Spec {
+        name: "report-rivals",
+        kind: Kind::Choice(&["off", "on"]),
+        default: "off",
+        help: "Say at the end how many of the strongest rivals, by a scan, are those remembered from the first pass",
     },
 ];
 
@@ -249,6 +256,12 @@ fn train<P: Posting + Stored>(
         if best.judge(&weights, pass + 1, session)? {
             break;
         }
+    }
+    if choices.report_rivals
+        && let Some(memory) = &memory
+    {
+        let recall = recall::measure(&search, memory, &weights, &order, session)?;
+        session.note(recall.note());
     }
     drop((search, updater, memory, order));
     best.restore(&mut weights);

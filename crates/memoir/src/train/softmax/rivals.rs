@@ -49,7 +49,7 @@ impl RivalMemory {
         rows * rivals * size_of::<u32>()
     }
 
-    fn row(&self, row: usize) -> &[u32] {
+    pub(super) fn row(&self, row: usize) -> &[u32] {
         let all = &self.classes[row * self.rivals..(row + 1) * self.rivals];
         &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
     }

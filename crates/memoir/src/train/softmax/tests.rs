@@ -222,6 +222,43 @@ fn the_best_pass_is_kept() {
 }
 
 #[test]
+fn the_memory_of_rivals_is_compared_with_a_scan() {
+    let data = data(400, 40, 60, 1, 4);
+    let recall = |least_kept: f32| {
+        let session = session(1);
+        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
+        let rows = QuantizedRows::new(&data.rows, 0.0);
+        let earlier = Earlier::<Narrow>::nothing();
+        let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);
+        let plan = budget::plan(&earlier, &data, &rows, &centroids, &choices, &session).unwrap();
+        let weights = Weights::starting(&earlier, &centroids, 40, plan.layout, &session).unwrap();
+        let order: Vec<u32> = (0..400).collect();
+        let mut search = RivalSearch::new(&data, &rows, 12, 0.0, &session);
+        let mut memory = RivalMemory::new(400, 12);
+        let mut slopes = BatchSlopes::default();
+        let source = Source::Scan(Some(&mut memory));
+        search
+            .slopes(
+                &weights,
+                &order[..(400.0 * least_kept) as usize],
+                source,
+                &mut slopes,
+                &session,
+            )
+            .unwrap();
+        recall::measure(&search, &memory, &weights, &order, &session).unwrap()
+    };
+    // Against the same weights the strongest rival is always known; of rows never scanned nothing is.
+    let (whole, half) = (recall(1.0), recall(0.5));
+    assert_eq!((whole.rows, whole.at_1), (400, 1.0));
+    assert!(whole.at_10 <= 1.0 && whole.remembered <= 12.0);
+    assert!(
+        (half.at_1 - 0.5).abs() < 0.1 && half.at_10 < whole.at_10,
+        "{half:?}"
+    );
+}
+
+#[test]
 fn odd_data_does_no_harm() {
     let cases = [
         ("one row", data(1, 1, 5, 1, 1)),

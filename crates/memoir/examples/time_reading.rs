@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use memoir::data::{PrepOptions, ReadOptions, Source, WeightingChoice, read_training};
+use memoir::text::{Input, Preprocessing};
 use memoir::{Dataset, Session};
 
 /// Bytes that the finished dataset occupies.
@@ -18,6 +19,17 @@ fn size(data: &Dataset) -> usize {
             .weights
             .as_ref()
             .map_or(0, |weights| weights.len() * size_of::<f32>())
+}
+
+/// Bytes of the vocabulary that a text dataset's feature numbers refer to.
+fn vocabulary_size(preprocessing: &Preprocessing) -> usize {
+    match &preprocessing.input {
+        Input::Text(text) => {
+            let vocabulary = &text.vocabulary;
+            vocabulary.names().len() + size_of_val(vocabulary.ends()) + size_of_val(vocabulary.slots())
+        }
+        _ => 0,
+    }
 }
 
 /// A line of the system's figures about this process, in bytes (0 where there is none).
@@ -63,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 read.data.labels.total(),
                 read.data.classes.len(),
                 seconds.join(", "),
-                size(&read.data),
+                size(&read.data) + vocabulary_size(&read.preprocessing),
                 memory("VmHWM"),
             );
         }

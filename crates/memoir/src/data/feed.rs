@@ -30,8 +30,13 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read `source`, at most `ahead` blocks in advance. Problems come up with [`Feed::next_block`].
-    pub(super) fn start(source: Source, ends: RecordEnds, block_size: usize, ahead: usize) -> Result<Self> {
+    /// Begins to read `source`, at most `ahead` blocks in advance, of about `block_size` bytes if that is given. Problems come up with [`Feed::next_block`].
+    pub(super) fn start(
+        source: Source,
+        ends: RecordEnds,
+        block_size: Option<usize>,
+        ahead: usize,
+    ) -> Result<Self> {
         let (sender, blocks) = sync_channel(ahead);
         let (used, reusable) = channel();
         let size = Arc::new(AtomicU64::new(0));
@@ -78,10 +83,19 @@ impl Feed {
     }
 }
 
+/// Bytes of a block for a source of `size` bytes (0 if unknown): enough rows to be worth a task, but the blocks in memory
+/// must stay small beside what becomes of a small file.
+fn fitting_block_size(size: u64) -> usize {
+    match size {
+        0 => 1 << 18,
+        known => (known / 256).clamp(1 << 15, 1 << 18) as usize,
+    }
+}
+
 fn read_all(
     source: Source,
     ends: RecordEnds,
-    block_size: usize,
+    block_size: Option<usize>,
     size: &AtomicU64,
     sender: &SyncSender<Result<RawBlock>>,
     reusable: &Receiver<Vec<u8>>,
@@ -89,6 +103,7 @@ fn read_all(
     let source = source.open()?;
     size.store(source.size, Ordering::Relaxed);
     let counter = Arc::clone(&source.position);
+    let block_size = block_size.unwrap_or_else(|| fitting_block_size(source.size));
     let mut reader = BlockReader::new(source, ends, block_size);
     while let Some(bytes) = reader.next_block(reusable.try_recv().unwrap_or_default())? {
         let position = counter.load(Ordering::Relaxed);

@@ -15,9 +15,6 @@ use super::{Content, Format, ReadOptions, ReadReport, Source};
 use super::{fasttext, lines};
 use crate::{Error, Result, Session};
 
-/// Best size of blocks: enough rows to be worth a task, small enough for memory to hold many.
-const BLOCK_SIZE: usize = 1 << 19;
-
 /// A parser of one format, ready for blocks.
 enum Parser {
     Vectors(VectorParser),
@@ -126,8 +123,7 @@ impl<'s, 'o> Reader<'s, 'o> {
             Some(Format::Csv) => RecordEnds::Quoted(QuoteScanner::new(table::delimiter(Format::Csv))),
             _ => RecordEnds::Lines,
         };
-        let size = options.block_size.unwrap_or(BLOCK_SIZE);
-        let feed = Feed::start(source, ends, size, session.threads() + 1)?;
+        let feed = Feed::start(source, ends, options.block_size, session.threads() + 1)?;
         let mut first = feed
             .next_block(session)?
             .ok_or_else(|| Error::input(&name, "is empty; expected rows of data"))?;

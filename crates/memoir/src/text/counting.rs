@@ -16,6 +16,9 @@ pub struct CountedBlock {
     counts: Vec<(u32, u32)>,
 }
 
+/// The new number of a feature that does not stay.
+const GONE: u32 = u32::MAX;
+
 impl CountedBlock {
     /// Counts the tokens of each text.
     pub fn count<S: AsRef<str>>(analyzer: &Analyzer, texts: impl IntoIterator<Item = S>) -> Self {
@@ -183,17 +186,21 @@ impl TextCounter {
 
     /// Removes the other features from names and rows, and closes the gaps in the numbers. The order stays.
     fn drop_others(&mut self, kept: &[bool]) -> Vocabulary {
-        let mut names = NameTable::default();
-        let mut numbers = vec![None; kept.len()];
-        for (old, name) in self.names.iter().enumerate().filter(|(old, _)| kept[*old]) {
-            numbers[old] = Some(names.intern(name));
+        let mut names = std::mem::take(&mut self.names);
+        names.retain(kept);
+        // The counts have done their work: their memory holds the new numbers.
+        let mut numbers = std::mem::take(&mut self.frequency);
+        let mut next = 0;
+        for (number, &kept) in numbers.iter_mut().zip(kept) {
+            *number = if kept { next } else { GONE };
+            next += u32::from(kept);
         }
-        self.names = NameTable::default();
         let mut write = 0;
         let mut read = 0;
         for offset in self.offsets.iter_mut().skip(1) {
             while read < *offset {
-                if let Some(number) = numbers[self.indices[read] as usize] {
+                let number = numbers[self.indices[read] as usize];
+                if number != GONE {
                     self.indices[write] = number;
                     self.values[write] = self.values[read];
                     write += 1;

@@ -204,6 +204,29 @@ impl NameTable {
         (0..self.len()).map(|number| self.name(number))
     }
 
+    /// Removes the names whose numbers `kept` does not mark and closes the gaps in the numbers, in place: beside a
+    /// large dataset there may be no room for a second table.
+    pub(super) fn retain(&mut self, kept: &[bool]) {
+        let mut names = std::mem::take(&mut self.names).into_bytes();
+        let (mut read, mut write, mut count) = (0, 0, 0);
+        for number in 0..self.ends.len() {
+            let end = self.ends[number] as usize;
+            if kept[number] {
+                names.copy_within(read..end, write);
+                write += end - read;
+                self.ends[count] = write as u64;
+                count += 1;
+            }
+            read = end;
+        }
+        names.truncate(write);
+        self.ends.truncate(count);
+        // Whole names were moved, so what is left is text as before.
+        self.names = String::from_utf8(names).unwrap_or_default();
+        self.slots = Vec::new();
+        self.rebuild(slot_count(count));
+    }
+
     pub(super) fn finish(mut self) -> Vocabulary {
         self.ends.shrink_to_fit();
         let mut names = self.names.into_bytes();

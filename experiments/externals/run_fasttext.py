@@ -1,6 +1,6 @@
 """fastText:  run_fasttext.py train FILE MODEL THREADS SEED  |  predict FILE MODEL PREDICTIONS
 
-Hierarchical softmax, which its documentation advises for many classes; rate and epochs as its tutorial ends with.
+Hierarchical softmax, which its documentation advises for many classes; the higher rate and the epochs that its tutorial tries.
 """
 
 import sys
@@ -12,7 +12,7 @@ TOP_K = 5
 
 def train(rows: str, model: str, threads: str, seed: str):
     fasttext.train_supervised(
-        rows, loss="hs", lr=1.0, epoch=25, minCount=1, thread=int(threads), seed=int(seed), verbose=0
+        rows, loss="hs", lr=0.5, epoch=25, minCount=1, thread=int(threads), seed=int(seed), verbose=0
     ).save_model(model)
 
 

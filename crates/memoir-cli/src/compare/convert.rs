@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `libsvm` | `train.svm`, `test.svm` | `class index:value …`, both from 1 (LIBLINEAR) |
 //! | `xmc` | `train.txt`, `test.txt` | behind a line `rows features classes`: `class,class index:value …`, from 0 (omikuji, napkinXC) |
-//! | `vw` | `train.vw`, `test.vw` | `class \| index:value …`, from 1 (Vowpal Wabbit) |
-//! | `fasttext` | `train.ft`, `test.ft` | `__label__class … w0 w7 …`: words stand for features, their values are lost |
+//! | `vw` | `train.vw`, `test.vw` | `class \| index:value …`, from 1, training rows mixed (Vowpal Wabbit) |
+//! | `fasttext` | `train.ft`, `test.ft` | `__label__class … w0 w7 …`: words stand for features, their values are lost; training rows mixed |
 //! | `npy` | folders `train`, `test` | `indptr`, `indices`, `data` of the rows, `label_indptr`, `labels`, and `shape`, as NumPy arrays, from 0 |
 //!
 //! Test rows of classes without a training row get the number behind the last one. Values are written so that the
@@ -20,7 +20,7 @@ use memoir::model::write_beside;
 use memoir::sparse::RowView;
 use memoir::{Dataset, Error};
 use serde::Deserialize;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::datasets::{Loaded, add_file};
 
@@ -58,6 +58,12 @@ impl Vectors {
 
     fn takes_several_labels(self) -> bool {
         !matches!(self, Self::Libsvm | Self::Vw)
+    }
+
+    /// Their programs learn from row after row as the file has them. Files sorted by class, which many are, would spoil
+    /// that: training rows are mixed, in an order that is the same everywhere.
+    fn is_for_online_learners(self) -> bool {
+        matches!(self, Self::Vw | Self::FastText)
     }
 
     fn place(self, folder: &Path, split: &str) -> PathBuf {
@@ -117,9 +123,12 @@ impl Vectors {
 
     /// Writes rows; those of a training part that have no label are left out, because nobody can learn from them.
     fn write(self, data: &Dataset, classes: u32, is_training: bool, place: &Path) -> anyhow::Result<()> {
-        let rows: Vec<_> = (0..data.len())
+        let mut rows: Vec<_> = (0..data.len())
             .filter(|&row| !is_training || !data.labels.row(row).is_empty())
             .collect();
+        if is_training && self.is_for_online_learners() {
+            rows.sort_by_cached_key(|row| xxh3_64(&row.to_le_bytes()));
+        }
         if self == Self::Npy {
             return write_arrays(data, &rows, classes, place);
         }

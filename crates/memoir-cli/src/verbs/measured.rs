@@ -23,7 +23,7 @@ use crate::compare::results::{Cost, Ending, Measured};
 /// Time between two questions whether the command has ended, and so the error of its wall time.
 const POLL: Duration = Duration::from_millis(2);
 /// Time between two looks at what it uses meanwhile.
-const WATCH: Duration = Duration::from_millis(100);
+const WATCH: Duration = Duration::from_millis(200);
 /// Libraries that start threads of their own take their number from these.
 const THREAD_VARIABLES: [&str; 5] = [
     "OMP_NUM_THREADS",

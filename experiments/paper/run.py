@@ -1,15 +1,18 @@
-"""Runs the comparisons of this folder: every [[run]] of a TOML file is trained and evaluated, and becomes a line of a
+"""Runs the comparisons of this folder: every run of a TOML file is trained and evaluated, and becomes a line of a
 Markdown table with CPU time, peak memory, model size and quality.
 
     python3 experiments/paper/run.py experiments/paper/l1.toml --data /path/to/data [--memoir target/release/memoir]
 
-A data set NAME is the folder NAME below --data, with train.svm and the file that `evaluate` names.
+A data set NAME is the folder NAME below --data, with the files that `train` (train.svm) and `evaluate` (valid.svm) name.
+A run that takes more than `limit` CPU seconds to train is stopped and says so. With --json FILE the figures are added to
+that file, for figures.py.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,19 +20,54 @@ import time
 import tomllib
 
 
-def measured(command):
-    """Runs a command; returns its standard output, CPU seconds, wall seconds and peak memory in MB."""
+def measured(command, limit=None):
+    """Runs a command; returns its standard output (None if it took too long), CPU seconds, wall seconds and peak MB."""
+
+    def restrict():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+
     start = time.monotonic()
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
-        errors = process.stderr.read().decode()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, preexec_fn=restrict)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(command)}: {errors}")
+        cpu = usage.ru_utime + usage.ru_stime
         out.seek(0)
         text = out.read().decode()
-    return text, usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss / 1000
+        if process.returncode != 0:
+            if limit is None or cpu < limit - 1:
+                errors.seek(0)
+                sys.exit(f"{' '.join(command)}: {errors.read().decode()}")
+            text = None
+    return text, cpu, time.monotonic() - start, usage.ru_maxrss / 1000
+
+
+def run_one(run, experiment, arguments):
+    """Trains and evaluates; returns the figures."""
+    options = experiment.get("options", {}) | run.get("options", {})
+    get = lambda key, default=None: run.get(key, experiment.get(key, default))
+    folder = arguments.data / get("data")
+    figures = {"name": run["name"], "data": get("data"), "algorithm": run["algorithm"], "options": dict(options)}
+    threads = str(options.pop("threads", arguments.threads))
+    with tempfile.TemporaryDirectory() as scratch:
+        model = os.path.join(scratch, "model")
+        command = [arguments.memoir, "train", str(folder / get("train", "train.svm")), "--model", model, "--quiet"]
+        command += ["--algorithm", run["algorithm"], "--threads", threads]
+        for key, value in options.items():
+            command += [f"--{key}", str(value)]
+        text, figures["cpu"], figures["wall"], figures["memory"] = measured(command, get("limit"))
+        if text is None:
+            return figures
+        figures["size"] = os.path.getsize(model) / 1e6
+        inspected = json.loads(measured([arguments.memoir, "inspect", model, "--json"])[0])
+        figures["weights"] = inspected.get("weights")
+        file = folder / get("evaluate", "valid.svm")
+        command = [arguments.memoir, "evaluate", model, str(file), "--json", "--quiet", "--threads", threads]
+        report, figures["predict_cpu"], _, figures["predict_memory"] = measured(command)
+        report = json.loads(report)
+        figures |= {key: report[key] for key in ("accuracy", "macro_f1", "macro_f1_harmonic", "precision_at_1")}
+    return figures
 
 
 def main():
@@ -38,28 +76,29 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--memoir", default="target/release/memoir")
     parser.add_argument("--threads", default="1")
+    parser.add_argument("--only", help="runs whose name or data set holds this text")
+    parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     experiment = tomllib.loads(arguments.experiment.read_text())
     print(f"{experiment['title']}\n")
-    print("| run | data | CPU s | wall s | peak MB | model MB | accuracy | macro-F1 | harmonic |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| run | data | train CPU s | wall s | predict CPU s | peak MB | model MB | weights | accuracy | macro-F1 | harmonic |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for run in experiment["run"]:
-        options = experiment.get("options", {}) | run.get("options", {})
-        name = run.get("data", experiment.get("data"))
-        folder = arguments.data / name
-        with tempfile.TemporaryDirectory() as scratch:
-            model = os.path.join(scratch, "model")
-            train = [arguments.memoir, "train", str(folder / "train.svm"), "--model", model, "--quiet"]
-            train += ["--algorithm", run["algorithm"], "--threads", str(options.pop("threads", arguments.threads))]
-            for key, value in options.items():
-                train += [f"--{key}", str(value)]
-            _, cpu, wall, memory = measured(train)
-            size = os.path.getsize(model) / 1e6
-            file = folder / experiment.get("evaluate", "valid.svm")
-            report = json.loads(measured([arguments.memoir, "evaluate", model, str(file), "--json", "--quiet"])[0])
-        quality = [f"{100 * report[key]:.2f}%" for key in ("accuracy", "macro_f1", "macro_f1_harmonic")]
-        cells = [run["name"], name, f"{cpu:.1f}", f"{wall:.1f}", f"{memory:.0f}", f"{size:.1f}", *quality]
+        if arguments.only and arguments.only not in f"{run['name']} {run.get('data', experiment.get('data'))}":
+            continue
+        figures = run_one(run, experiment, arguments)
+        cells = [figures["name"], figures["data"], f"{figures['cpu']:.1f}", f"{figures['wall']:.1f}"]
+        if "accuracy" in figures:
+            cells += [f"{figures['predict_cpu']:.1f}", f"{figures['memory']:.0f}", f"{figures['size']:.1f}"]
+            cells += [f"{figures['weights']:,}" if figures["weights"] else "–"]
+            cells += [f"{100 * figures[key]:.2f}%" for key in ("accuracy", "macro_f1", "macro_f1_harmonic")]
+        else:
+            cells += ["–", f"{figures['memory']:.0f}", *["over the limit"], *["–"] * 4]
         print("| " + " | ".join(cells) + " |", flush=True)
+        if arguments.json:
+            known = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+            known.setdefault(arguments.experiment.stem, []).append(figures)
+            arguments.json.write_text(json.dumps(known, indent=1))
 
 
 if __name__ == "__main__":

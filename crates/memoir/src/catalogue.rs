@@ -1,9 +1,9 @@
 //! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
 
-use crate::model::{FIXED, LINEAR, ScorerKind};
+use crate::model::{FIXED, LINEAR, REDUCED, ScorerKind};
 use crate::params::{Spec, Values};
 use crate::train::softmax::SOFTMAX;
-use crate::train::{CENTROID, MEMOIR_L1, MEMOIR_L2, Trainer};
+use crate::train::{CENTROID, MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH, Trainer};
 use crate::{Error, Result};
 
 /// Makes a trainer from checked parameters.
@@ -36,8 +36,8 @@ impl Catalogue {
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {
-            algorithms: vec![SOFTMAX, MEMOIR_L2, MEMOIR_L1, CENTROID],
-            scorers: vec![LINEAR, FIXED],
+            algorithms: vec![SOFTMAX, MEMOIR_L2, MEMOIR_L1, MEMOIR_LSH, CENTROID],
+            scorers: vec![LINEAR, FIXED, REDUCED],
         }
     }
 

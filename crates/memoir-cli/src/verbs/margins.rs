@@ -126,7 +126,14 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let mut oracle = kind.build(session.seed());
     let all: Vec<u32> = (0..weights.classes() as u32).collect();
     oracle.update(&weights, &all, &session)?;
-    let margins = Margins::measure(oracle.as_ref(), &weights, &rows, &labels, &session)?;
+    let margins = Margins::measure(
+        oracle.as_ref(),
+        &weights,
+        weights.multiplier(),
+        &rows,
+        &labels,
+        &session,
+    )?;
     let settings = (arguments.delta, arguments.rho);
     let report = MarginReport::new(&margins, oracle.name(), &weights, &rows, settings, &session);
     progress.clear();

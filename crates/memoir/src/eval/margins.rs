@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::theory::{Theorem1, Theorem1Input, hinge_loss};
 use crate::data::LabelSets;
 use crate::model::{Scorer, Scratch, Tensor};
-use crate::oracle::{Exact, Oracle, Query};
+use crate::oracle::{Oracle, Query, Scannable};
 use crate::sparse::{ClassRows, ClassVectors, Rows};
 use crate::{Error, Result, Session};
 
@@ -38,16 +38,17 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Measures `oracle`, which knows all of `weights`, on the labelled rows. Labels beyond the weights' classes, and
+    /// Measures `oracle`, which knows all of `weights`, on the labelled rows; scores are multiplied by `multiplier`. Labels beyond the weights' classes, and
     /// examples for which the oracle finds no rival at all, are left out.
-    pub fn measure(
-        oracle: &dyn Oracle<ClassRows>,
-        weights: &ClassRows,
+    pub fn measure<W: Scannable>(
+        oracle: &dyn Oracle<W>,
+        weights: &W,
+        multiplier: f64,
         rows: &Rows,
         labels: &LabelSets,
         session: &Session<'_>,
     ) -> Result<Self> {
-        let mut exact = Exact::default();
+        let mut exact = W::exact();
         let all: Vec<u32> = (0..weights.classes() as u32).collect();
         exact.update(weights, &all, session)?;
         let numbers: Vec<usize> = (0..rows.len()).collect();
@@ -74,7 +75,7 @@ impl Margins {
                         part.found += u64::from(found.score >= best.score);
                         for &label in query.labels.iter().filter(|&&label| (label as usize) < all.len()) {
                             let true_score = weights.dot(label, query.row);
-                            let scaled = |score: f32| weights.multiplier() * f64::from(true_score - score);
+                            let scaled = |score: f32| multiplier * f64::from(true_score - score);
                             part.exact.push(scaled(best.score));
                             part.approximate.push(scaled(found.score));
                         }
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn margins_by_hand() {
         let (rows, labels) = rows();
-        let margins = Margins::measure(&Weakest, &weights(), &rows, &labels, &session()).unwrap();
+        let margins = Margins::measure(&Weakest, &weights(), 1.0, &rows, &labels, &session()).unwrap();
         // Rivals: best 1, 0, 1; weakest 2, 2, 1. The row with two labels counts for each, the unknown label for none.
         assert_eq!(margins.exact, [1.0, -1.0, 1.0, -1.5]);
         assert_eq!(margins.approximate, [2.5, 1.5, 1.0, -1.5]);
@@ -359,7 +360,7 @@ mod tests {
         let weights = weights();
         let mut oracle = OracleKind::Exact.build(0);
         oracle.update(&weights, &[0, 1, 2], &session()).unwrap();
-        let margins = Margins::measure(oracle.as_ref(), &weights, &rows, &labels, &session()).unwrap();
+        let margins = Margins::measure(oracle.as_ref(), &weights, 1.0, &rows, &labels, &session()).unwrap();
         assert_eq!(margins.exact, margins.approximate);
         assert_eq!(margins.found, 4);
     }

@@ -12,6 +12,7 @@ mod output;
 mod predict;
 mod preprocessing;
 mod reclassify;
+mod reduced;
 mod scan;
 mod shrink;
 mod tensors;
@@ -32,6 +33,7 @@ pub use linear::{LINEAR, Linear};
 pub use output::write_beside;
 pub use predict::{Predictions, Predictor};
 pub use reclassify::NewNumbers;
+pub use reduced::{REDUCED, Reduced};
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.
@@ -116,6 +118,22 @@ pub trait Scorer: Send + Sync {
 
     /// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first).
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>);
+
+    /// As [`Scorer::top_k`] for each of `rows`, whose number and answer are handed to `each`. A scorer that must read
+    /// many weights for a row does so for several rows at once; the answers are the same.
+    fn top_k_rows(
+        &self,
+        rows: &[RowView<'_>],
+        k: usize,
+        scratch: &mut Scratch,
+        each: &mut dyn FnMut(usize, &[Scored]),
+    ) {
+        let mut best = Vec::new();
+        for (number, row) in rows.iter().enumerate() {
+            self.top_k(*row, k, scratch, &mut best);
+            each(number, &best);
+        }
+    }
 
     /// The arrays that a model file must hold to make this scorer again, by name.
     fn tensors(&self) -> Vec<(String, Tensor<'_>)>;

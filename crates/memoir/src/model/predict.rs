@@ -112,22 +112,19 @@ impl Model {
                 scored
                     .par_chunks_mut(STRIDE * per_row)
                     .enumerate()
-                    .try_for_each_init(
-                        || (Scratch::default(), Vec::new()),
-                        |(scratch, best), (stride, answers)| {
-                            session.check()?;
-                            for (index, answer) in answers.chunks_mut(per_row).enumerate() {
-                                let row = rows.row(stride * STRIDE + index);
-                                self.scorer.top_k(row, per_row, scratch, best);
-                                // A scorer that knows fewer classes for a row leaves the rest at minus infinity.
-                                answer
-                                    .iter_mut()
-                                    .zip(best.iter())
-                                    .for_each(|(to, from)| *to = *from);
-                            }
-                            Ok(())
-                        },
-                    )
+                    .try_for_each_init(Scratch::default, |scratch, (stride, answers)| {
+                        session.check()?;
+                        let first = stride * STRIDE;
+                        let numbers = first..first + answers.len() / per_row;
+                        let views: Vec<_> = numbers.map(|number| rows.row(number)).collect();
+                        self.scorer
+                            .top_k_rows(&views, per_row, scratch, &mut |number, best| {
+                                // A scorer that knows fewer classes leaves the rest at minus infinity.
+                                let answer = &mut answers[number * per_row..][..best.len()];
+                                answer.copy_from_slice(best);
+                            });
+                        Ok(())
+                    })
             })?;
         }
         Ok(Predictions {

@@ -1,8 +1,8 @@
 //! The oracles by name, with their parameters.
 
-use super::{Exact, HashSearch, Oracle, Random, SimpleLsh, SimpleLshParams, SwGraph, SwGraphParams};
+use super::{Exact, HashSearch, Oracle, Random, Scan, SimpleLsh, SimpleLshParams, SwGraph, SwGraphParams};
 use crate::params::{Kind, Spec, Values};
-use crate::sparse::{ClassRows, ClassVectors};
+use crate::sparse::{ClassDense, ClassRows, ClassVectors};
 use crate::{Error, Result};
 
 /// The parameters by which an oracle is chosen; part of the table of every algorithm that asks one.
@@ -121,20 +121,30 @@ impl OracleKind {
     }
 
     /// Makes the oracle; it knows no class yet. Its own random choices follow from `seed`.
-    pub fn build(&self, seed: u64) -> Box<dyn Oracle<ClassRows>> {
-        match self.build_inexact(seed) {
-            Some(oracle) => oracle,
-            None => Box::new(Exact::default()),
+    pub fn build<W: Scannable>(&self, seed: u64) -> Box<dyn Oracle<W>> {
+        match self {
+            Self::Exact => W::exact(),
+            Self::Random => Box::new(Random),
+            Self::SimpleLsh(params) => Box::new(SimpleLsh::new(*params, seed)),
+            Self::SwGraph(params) => Box::new(SwGraph::new(*params)),
         }
     }
+}
 
-    /// The same for vectors of any form; none for `exact`, which depends on the form.
-    pub fn build_inexact<W: ClassVectors>(&self, seed: u64) -> Option<Box<dyn Oracle<W>>> {
-        match self {
-            Self::Exact => None,
-            Self::Random => Some(Box::new(Random)),
-            Self::SimpleLsh(params) => Some(Box::new(SimpleLsh::new(*params, seed))),
-            Self::SwGraph(params) => Some(Box::new(SwGraph::new(*params))),
-        }
+/// Vectors in a form for which there is an exact oracle.
+pub trait Scannable: ClassVectors + Sized {
+    /// The oracle that misses nothing; it knows no class yet.
+    fn exact() -> Box<dyn Oracle<Self>>;
+}
+
+impl Scannable for ClassRows {
+    fn exact() -> Box<dyn Oracle<Self>> {
+        Box::new(Exact::default())
+    }
+}
+
+impl Scannable for ClassDense {
+    fn exact() -> Box<dyn Oracle<Self>> {
+        Box::new(Scan)
     }
 }

@@ -9,6 +9,7 @@
 mod exact;
 mod kind;
 mod random;
+mod scan;
 mod simple_lsh;
 mod sw_graph;
 
@@ -17,8 +18,9 @@ use crate::sparse::{ClassVectors, RowView, Scored};
 use crate::{Result, Session};
 
 pub use exact::Exact;
-pub use kind::{ORACLE_PARAMS, OracleKind};
+pub use kind::{ORACLE_PARAMS, OracleKind, Scannable};
 pub use random::Random;
+pub use scan::Scan;
 pub use simple_lsh::{HashSearch, SimpleLsh, SimpleLshParams};
 pub use sw_graph::{SwGraph, SwGraphParams};
 

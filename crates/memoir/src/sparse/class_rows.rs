@@ -130,6 +130,15 @@ impl ClassRows {
         }
     }
 
+    /// Adds `factor` times an unscaled vector of `of` to the unscaled one of the same class.
+    pub fn add_vector(&mut self, class: u32, factor: f32, of: &Self) {
+        let mut sum = SparseVector::default();
+        sum.set_sum(self.row(class), factor, of.row(class));
+        self.squares[class as usize] = sum.squared_norm();
+        self.zeros.set(class, sum.indices.is_empty());
+        self.vectors[class as usize] = sum;
+    }
+
     /// Replaces the unscaled vector of a class by `row`.
     pub fn set(&mut self, class: u32, row: RowView<'_>) {
         let vector = &mut self.vectors[class as usize];
@@ -164,7 +173,7 @@ impl ClassRows {
 
     /// Whether [`ClassRows::scale`] by `factor` would change unscaled values.
     pub fn is_folded_by(&self, factor: f64) -> bool {
-        self.multiplier * factor < SMALLEST_MULTIPLIER
+        is_too_small(self.multiplier * factor)
     }
 
     /// Multiplies all weights by `factor`; 0 or less makes all vectors zero.
@@ -206,17 +215,14 @@ impl ClassRows {
     ) -> Result<Vec<u32>> {
         addends.sort_by_key(|addend| addend.class);
         let addends = &*addends;
-        let mut changes = Vec::new();
-        let mut start = 0;
-        for group in addends.chunk_by(|a, b| a.class == b.class) {
-            let end = start + group.len();
-            changes.push(Change {
-                class: group[0].class,
-                vector: std::mem::take(&mut self.vectors[group[0].class as usize]),
-                addends: start..end,
-            });
-            start = end;
-        }
+        let mut changes: Vec<Change> = groups(addends)
+            .into_iter()
+            .map(|(class, addends)| Change {
+                class,
+                vector: std::mem::take(&mut self.vectors[class as usize]),
+                addends,
+            })
+            .collect();
         let unscaled = (1.0 / self.multiplier) as f32;
         let outcome = session.run(|| {
             changes.par_chunks_mut(STRIDE).try_for_each_init(
@@ -247,8 +253,31 @@ impl ClassRows {
     }
 }
 
+/// Whether a multiplier must be folded into the values.
+pub(super) fn is_too_small(multiplier: f64) -> bool {
+    multiplier < SMALLEST_MULTIPLIER
+}
+
+/// The classes of addends that are sorted by class, each with the range of its own.
+pub(super) fn groups(addends: &[Addend]) -> Vec<(u32, std::ops::Range<usize>)> {
+    let mut start = 0;
+    let by_class = addends.chunk_by(|a, b| a.class == b.class);
+    by_class
+        .map(|group| {
+            let range = start..start + group.len();
+            start = range.end;
+            (group[0].class, range)
+        })
+        .collect()
+}
+
 /// Adds up the rows of one class's addends in `total`.
-fn gather(addends: &[Addend], rows: &Rows, entries: &mut Vec<(u32, f32)>, total: &mut SparseVector) {
+pub(super) fn gather(
+    addends: &[Addend],
+    rows: &Rows,
+    entries: &mut Vec<(u32, f32)>,
+    total: &mut SparseVector,
+) {
     entries.clear();
     for addend in addends.iter().filter(|addend| addend.coefficient != 0.0) {
         let row = rows.row(addend.row as usize);

@@ -1,14 +1,20 @@
 //! Sparse rows and the arithmetic on them.
 
+mod class_dense;
 mod class_rows;
 mod class_vectors;
+pub mod dense;
 pub mod fixed;
+mod reduction;
 mod rows;
 mod storage;
+pub mod svd;
 mod top_k;
 
+pub use class_dense::ClassDense;
 pub use class_rows::{Addend, ClassRows, SparseVector, sparse_dot};
 pub use class_vectors::{ClassVectors, VectorBuffer, ZeroClasses};
+pub use reduction::Reduction;
 pub use rows::{RowView, Rows};
 pub use storage::Storage;
 pub use top_k::{Scored, TopK};

@@ -14,7 +14,7 @@ use crate::{Error, Result, Session};
 pub use centroid::{CENTROID, Centroid};
 pub use fit::{fit, hold_out};
 pub use further::{Before, continue_from};
-pub use margin::{MEMOIR_L1, MEMOIR_L2};
+pub use margin::{MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH};
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
 pub trait Trainer: Send + Sync {

@@ -222,6 +222,42 @@ fn class_numbers_out_of_range_do_no_harm() {
     }
 }
 
+#[test]
+fn reductions_that_lie() {
+    let bench = Bench::new();
+    for precision in [Precision::F32, Precision::F16] {
+        let bytes = bench.save(&reduced_model(precision));
+        use_everything(&bench.load(&bytes).unwrap());
+        let dimensions = |number: u32| {
+            bench.complaint(&with_array(&bytes, "reduction.dimensions", |array| {
+                array.copy_from_slice(&number.to_le_bytes());
+            }))
+        };
+        for wrong in [0, 1, 3, u32::MAX] {
+            let expected = format!("`reduction.values` has 8 elements where 4 features need {wrong} each");
+            assert_eq!(dimensions(wrong), expected);
+        }
+        assert_eq!(
+            bench.complaint(&replaced(&bytes, "\"features\":\"4\"", "\"features\":\"5\"")),
+            "`reduction.factors` has 4 elements for 5 features"
+        );
+        for name in [
+            "reduction.values",
+            "reduction.factors",
+            "reduction.dimensions",
+            "weights.values",
+        ] {
+            let renamed = replaced(&bytes, name, &name.replace('s', "z"));
+            assert_eq!(bench.complaint(&renamed), format!("it lacks the array `{name}`"));
+        }
+        // Any bits in the arrays, numbers that are none among them, give some answer.
+        for name in ["reduction.values", "reduction.factors", "weights.values"] {
+            let hostile = with_array(&bytes, name, |array| array.fill(0xff));
+            use_everything(&bench.load(&hostile).unwrap());
+        }
+    }
+}
+
 /// A file with nothing wrong.
 static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| Bench::new().save(&model(text(), Precision::F32)));
 

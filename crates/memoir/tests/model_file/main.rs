@@ -8,11 +8,12 @@ mod specification;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Scorer};
+use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Scorer};
 use memoir::params::Value;
-use memoir::sparse::Rows;
 use memoir::sparse::fixed::Posting;
+use memoir::sparse::{Reduction, Rows};
 use memoir::text::{
     Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
 };
@@ -79,6 +80,18 @@ where
     }
     model.origin.class_counts.resize(classes, 0);
     model.scorer = Box::new(FixedScorer::new(classes, vec![0, 2, 3, 3, 6], postings.to_vec()));
+    model
+}
+
+/// The same with dense weights in a space of two dimensions.
+fn reduced_model(precision: Precision) -> Model {
+    let whole = vec![100i16, -50, 32_767, 0, 1, 2, -3, -32_768];
+    let factors = vec![0.01, 1.0 / 32_767.0, 0.0, 0.5];
+    let reduction = Reduction::new(2, whole.into(), factors.into()).unwrap();
+    let weights = vec![0.5, 0.25, -1.0, 1.5, 0.0, 0.125];
+    let mut model = model(vectors(), Precision::F32);
+    let scorer: Box<dyn Scorer> = Box::new(Reduced::new(3, Arc::new(reduction), weights));
+    model.scorer = scorer.with_precision(precision).unwrap();
     model
 }
 

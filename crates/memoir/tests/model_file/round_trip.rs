@@ -70,6 +70,21 @@ fn damaged_bytes_are_refused() {
 }
 
 #[test]
+fn reduced_models_come_back() {
+    let bench = Bench::new();
+    for precision in [Precision::F32, Precision::F16] {
+        let original = reduced_model(precision);
+        let bytes = bench.save(&original);
+        let loaded = bench.load(&bytes).unwrap();
+        assert_eq!(answers(&loaded), answers(&original));
+        assert_eq!(loaded.summary().unwrap(), original.summary().unwrap());
+        assert_eq!(bench.save(&loaded), bytes);
+        let wide = loaded.scorer.with_precision(Precision::F32).unwrap();
+        assert_eq!(wide.weight_storage(), Some((6, "f32")));
+    }
+}
+
+#[test]
 fn precision_can_be_chosen_before_saving() {
     let single = model(vectors(), Precision::F32);
     let expected = model(vectors(), Precision::F16);

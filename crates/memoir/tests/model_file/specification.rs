@@ -43,7 +43,7 @@ impl Reader {
             let size = match dtype.as_str() {
                 "U64" => 8,
                 "U32" | "F32" => 4,
-                "U16" | "F16" => 2,
+                "U16" | "I16" | "F16" => 2,
                 "U8" => 1,
                 other => panic!("the document does not know {other}"),
             };
@@ -195,6 +195,38 @@ impl Reader {
         sums.into_iter().map(|sum| sum as f32 * unit).collect()
     }
 
+    /// Scores of all classes for a row of counts, by dense weights of reduced rows.
+    fn reduced_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
+        let dimensions = self.u32("reduction.dimensions")[0] as usize;
+        let factors = self.f32("reduction.factors");
+        let whole: Vec<i16> = self
+            .bytes("reduction.values", "I16")
+            .chunks(2)
+            .map(|value| i16::from_le_bytes(value.try_into().unwrap()))
+            .collect();
+        let mut reduced = vec![0f32; dimensions];
+        for (feature, value) in self.weighted(counts) {
+            let factor = value * factors[feature];
+            for (sum, &whole) in reduced.iter_mut().zip(&whole[feature * dimensions..]) {
+                *sum += factor * f32::from(whole);
+            }
+        }
+        let weights = self.f32("weights.values");
+        let score = |weights: &[f32]| {
+            let mut lanes = [0f32; 16];
+            for (dimension, (value, weight)) in reduced.iter().zip(weights).enumerate() {
+                lanes[dimension % 16] += weight * value;
+            }
+            for half in [8, 4, 2, 1] {
+                for lane in 0..half {
+                    lanes[lane] += lanes[lane + half];
+                }
+            }
+            lanes[0]
+        };
+        weights.chunks(dimensions).map(score).collect()
+    }
+
     /// Scores of all classes for a row of counts, by linear weights.
     fn linear_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
         let row = self.weighted(counts);
@@ -269,6 +301,18 @@ fn a_reader_made_from_the_document_understands_fixed_point_weights() {
         for scored in original.predictor().text(input, 5).unwrap() {
             assert_eq!(scores[scored.class as usize], scored.score);
         }
+    }
+}
+
+#[test]
+fn a_reader_made_from_the_document_understands_reduced_rows() {
+    let original = reduced_model(Precision::F32);
+    let reader = Reader::new(&Bench::new().save(&original));
+    assert_eq!(reader.texts["scorer"], "reduced");
+    let scores = reader.reduced_scores(&BTreeMap::from([(0, 1.0), (1, 3.0), (3, 2.0)]));
+    let mut entries = vec![(0, 1.0), (1, 3.0), (3, 2.0)];
+    for scored in original.predictor().vector(&mut entries, 3).unwrap() {
+        assert_eq!(scores[scored.class as usize], scored.score);
     }
 }
 

@@ -7,31 +7,32 @@ use super::finish;
 use super::sampling::{Example, Sampler};
 use super::settings::{Penalty, Settings};
 use super::theory_note;
+use super::weights::{RowBuffer, Weights};
 use crate::data::Dataset;
-use crate::model::{Linear, Scratch};
+use crate::model::{Scorer, Scratch};
 use crate::oracle::{Oracle, Query, rivals};
-use crate::sparse::{Addend, ClassRows, ClassVectors, Scored};
+use crate::sparse::Addend;
 use crate::{Event, Result, Session};
 
 /// Examples that one worker finds rivals for between two looks at the cancel flag.
 const STRIDE: usize = 16;
 
-/// Trains on `data`, asking `oracle`, and returns the finished scorer.
-pub(super) fn descend(
+/// Trains on `data` from `weights`, which are zero, asking `oracle`, and returns the finished scorer.
+pub(super) fn descend<W: Weights>(
     settings: &Settings,
-    oracle: &mut dyn Oracle<ClassRows>,
+    mut weights: W,
+    oracle: &mut dyn Oracle<W>,
     data: &Dataset,
     valid: Option<&Dataset>,
     session: &Session<'_>,
-) -> Result<Linear> {
+) -> Result<W::Scorer> {
     let classes = data.classes.len();
     let iterations = settings.iterations_for(classes, valid.is_some());
     let batch_size = settings.batch_size_for(classes);
     let mut sampler = Sampler::new(settings.sampling, &data.labels, session.random("margin batches"))?;
-    // W^0 := 0
-    let mut weights = ClassRows::new(classes, data.rows.width());
-    let mut average = settings.average.then(|| Average::new(classes));
-    let mut best: Option<Held> = None;
+    // W^0 := 0: so the weights come.
+    let mut average = settings.average.then(|| Average::new(&weights));
+    let mut best: Option<Held<W::Scorer>> = None;
 
     // for t = 1 … T
     for iteration in 1..=iterations {
@@ -74,7 +75,7 @@ pub(super) fn descend(
         if let Some(valid) = valid
             && !valid.is_empty()
         {
-            let scorer = finish::linear(&weights, settings.prediction);
+            let scorer = weights.scorer(settings.prediction);
             if Held::is_over(&mut best, scorer, iteration, settings, valid, session)? {
                 break;
             }
@@ -87,18 +88,18 @@ pub(super) fn descend(
     let averaged = average.map(|average| average.finish(&weights));
     match (averaged, best) {
         // The mean is of all iterations: held-out rows have only decided when to stop.
-        (Some(mean), _) => Ok(finish::linear(&mean, settings.prediction)),
+        (Some(mean), _) => Ok(mean.scorer(settings.prediction)),
         (None, Some(best)) => Ok(best.scorer),
-        (None, None) => Ok(finish::linear(&weights, settings.prediction)),
+        (None, None) => Ok(weights.scorer(settings.prediction)),
     }
 }
 
 /// Multiplies all weights; where that changes unscaled values, tells the oracle.
-fn scale(
-    weights: &mut ClassRows,
+fn scale<W: Weights>(
+    weights: &mut W,
     factor: f64,
-    oracle: &mut dyn Oracle<ClassRows>,
-    average: Option<&mut Average>,
+    oracle: &mut dyn Oracle<W>,
+    average: Option<&mut Average<W>>,
     session: &Session<'_>,
 ) -> Result<()> {
     if !weights.is_folded_by(factor) {
@@ -117,32 +118,26 @@ fn scale(
 ///
 /// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give steps of
 /// size 0 (if the margin is tested), so that their classes still belong to `R_t`.
-fn steps(
+fn steps<W: Weights>(
     settings: &Settings,
-    oracle: &dyn Oracle<ClassRows>,
-    weights: &ClassRows,
+    oracle: &dyn Oracle<W>,
+    weights: &W,
     data: &Dataset,
     batch: &[Example],
     step: f64,
     session: &Session<'_>,
 ) -> Result<Vec<Addend>> {
-    let found = find_rivals(oracle, weights, data, batch, session)?;
+    let found = find_rivals(settings, oracle, weights, data, batch, session)?;
     let mut addends = Vec::with_capacity(2 * batch.len());
     for (example, rival) in batch.iter().zip(found) {
         let Some(rival) = rival else {
             continue;
         };
-        let row = data.rows.row(example.row as usize);
-        let is_violated = || {
-            let true_score = weights.dot(example.label, row);
-            // 1 + x_j^T (w_(r_j) - w_(y_j)) > 0
-            1.0 + weights.multiplier() * f64::from(rival.score - true_score) > 0.0
-        };
         let row_weight = data
             .weights
             .as_ref()
             .map_or(1.0, |weights| weights[example.row as usize]);
-        let coefficient = if !settings.margin_test || is_violated() {
+        let coefficient = if rival.updates {
             (step / batch.len() as f64) as f32 * row_weight
         } else {
             0.0
@@ -159,32 +154,50 @@ fn steps(
     Ok(addends)
 }
 
+/// What was found out about an example.
+#[derive(Clone, Copy)]
+struct Rival {
+    class: u32,
+    /// Whether the example changes weights: if margins are tested, when its own is violated.
+    updates: bool,
+}
+
 /// Computes approximately, for each example, `r_j := argmax_{r != y_j} x_j^T w_r`; none if there is no other class.
-fn find_rivals(
-    oracle: &dyn Oracle<ClassRows>,
-    weights: &ClassRows,
+fn find_rivals<W: Weights>(
+    settings: &Settings,
+    oracle: &dyn Oracle<W>,
+    weights: &W,
     data: &Dataset,
     batch: &[Example],
     session: &Session<'_>,
-) -> Result<Vec<Option<Scored>>> {
+) -> Result<Vec<Option<Rival>>> {
     let mut found = vec![None; batch.len()];
     session.run(|| {
         found
             .par_chunks_mut(STRIDE)
             .zip(batch.par_chunks(STRIDE))
             .try_for_each_init(
-                || (Scratch::default(), Vec::new()),
-                |(scratch, best), (answers, examples)| {
+                || (Scratch::default(), Vec::new(), RowBuffer::default()),
+                |(scratch, best, buffer), (answers, examples)| {
                     session.check()?;
                     for (answer, example) in answers.iter_mut().zip(examples) {
+                        let row = weights.row(data.rows.row(example.row as usize), buffer);
                         let query = Query {
-                            row: data.rows.row(example.row as usize),
+                            row,
                             labels: data.labels.row(example.row as usize),
                             k: 1,
                             draw: example.draw,
                         };
                         rivals(oracle, weights, &query, scratch, best);
-                        *answer = best.first().copied();
+                        // 1 + x_j^T (w_(r_j) - w_(y_j)) > 0
+                        let is_violated = |rival: f32| {
+                            let beyond = rival - weights.dot(example.label, row);
+                            1.0 + weights.multiplier() * f64::from(beyond) > 0.0
+                        };
+                        *answer = best.first().map(|rival| Rival {
+                            class: rival.class,
+                            updates: !settings.margin_test || is_violated(rival.score),
+                        });
                     }
                     Ok(())
                 },
@@ -200,17 +213,17 @@ fn count_distinct(addends: &mut [Addend]) -> usize {
 }
 
 /// The best scorer so far on held-out rows.
-struct Held {
-    scorer: Linear,
+struct Held<S> {
+    scorer: S,
     macro_f1: f64,
     iteration: u64,
 }
 
-impl Held {
+impl<S: Scorer> Held<S> {
     /// Measures `scorer`, keeps it if it is the best, and says whether none has been better for too long.
     fn is_over(
         best: &mut Option<Self>,
-        scorer: Linear,
+        scorer: S,
         iteration: u64,
         settings: &Settings,
         valid: &Dataset,

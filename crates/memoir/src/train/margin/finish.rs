@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Prediction;
+use super::weights::Weights;
 use crate::data::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer, Scratch};
@@ -27,10 +28,7 @@ pub(super) fn linear(weights: &ClassRows, prediction: Prediction) -> Linear {
     let mut next = ends.clone();
     let mut postings = vec![(0u32, 0f32); weights.entries()];
     for class in 0..classes {
-        let factor = match prediction {
-            Prediction::Dot => weights.multiplier(),
-            Prediction::Cosine => 1.0 / weights.squared_norm(class).sqrt().max(f64::MIN_POSITIVE),
-        };
+        let factor = weights.final_factor(class, prediction);
         for (feature, weight) in weights.row(class).iter() {
             let slot = &mut next[feature as usize];
             postings[*slot] = (class, (f64::from(weight) * factor) as f32);
@@ -50,18 +48,15 @@ pub(super) fn evaluate(scorer: &dyn Scorer, valid: &Dataset, session: &Session<'
     let rows: Vec<usize> = (0..valid.len()).collect();
     session.run(|| {
         rows.par_chunks(STRIDE)
-            .map_init(
-                || (Scratch::default(), Vec::new()),
-                |(scratch, best), rows| {
-                    session.check()?;
-                    let mut evaluation = Evaluation::new();
-                    for &row in rows {
-                        scorer.top_k(valid.rows.row(row), Evaluation::DEPTH, scratch, best);
-                        evaluation.add(valid.labels.row(row), best);
-                    }
-                    Ok(evaluation)
-                },
-            )
+            .map_init(Scratch::default, |scratch, rows| {
+                session.check()?;
+                let mut evaluation = Evaluation::new();
+                let views: Vec<_> = rows.iter().map(|&row| valid.rows.row(row)).collect();
+                scorer.top_k_rows(&views, Evaluation::DEPTH, scratch, &mut |place, best| {
+                    evaluation.add(valid.labels.row(rows[place]), best);
+                });
+                Ok(evaluation)
+            })
             .try_reduce(Evaluation::new, |mut all, part| {
                 all.merge(&part);
                 Ok(all)

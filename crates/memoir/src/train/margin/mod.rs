@@ -1,8 +1,8 @@
 //! The paper's algorithms: multi-class support vector machines trained by sub-gradient steps against the strongest
 //! wrong class, which an [`oracle`](crate::oracle) finds.
 //!
-//! `memoir-l2` is Algorithm 1, `memoir-l1` Algorithm 2. They share the descent in `descent.rs`; what differs is in
-//! [`Penalty`]. Where the paper's text and its authors' code differ, the default follows the code (it is what the
+//! `memoir-l2` is Algorithm 1, `memoir-l1` Algorithm 2, `memoir-lsh` Algorithm 1 on reduced rows. They share the descent
+//! in `descent.rs`; what differs is in [`Penalty`] and in the form of the weights. Where the paper's text and its authors' code differ, the default follows the code (it is what the
 //! paper's figures were measured with) and a parameter offers the text's way.
 //!
 //! A row with several labels is an example once for each of them, as in the paper, but none of its labels is ever its
@@ -11,9 +11,11 @@
 mod average;
 mod descent;
 mod finish;
+mod reduced;
 mod sampling;
 mod settings;
 mod theory_note;
+mod weights;
 
 use super::Trainer;
 use crate::catalogue::Algorithm;
@@ -21,9 +23,11 @@ use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::oracle::OracleKind;
 use crate::params::Values;
+use crate::sparse::ClassRows;
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
+pub use reduced::{MEMOIR_LSH, ReducedTrainer};
 pub use sampling::Sampling;
 pub use settings::{Penalty, Prediction, Settings};
 
@@ -68,7 +72,8 @@ impl Trainer for MarginTrainer {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
         let mut oracle = self.oracle.build(session.seed());
-        let linear = descent::descend(&self.settings, oracle.as_mut(), data, valid, session)?;
+        let start = ClassRows::new(data.classes.len(), data.rows.width());
+        let linear = descent::descend(&self.settings, start, oracle.as_mut(), data, valid, session)?;
         Ok(Box::new(linear))
     }
 
@@ -82,3 +87,5 @@ impl Trainer for MarginTrainer {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod theory_tests;

@@ -157,6 +157,35 @@ pub(super) const L2_PARAMS: [Spec; SIZE] = join(&[lambda("1"), margin_test("off"
 pub(super) const L1_PARAMS: [Spec; SIZE] =
     join(&[lambda("0.000001"), margin_test("on")], &COMMON, ORACLE_PARAMS);
 
+/// Parameters of `memoir-lsh`. Its authors' code starts with steps of a tenth of the appendix's.
+pub(super) const LSH_PARAMS: [Spec; SIZE + 2] = join(
+    &[
+        lambda("1"),
+        margin_test("on"),
+        Spec {
+            name: "dimensions",
+            kind: Kind::Integer(1, 16_384),
+            default: "2048",
+            help: "Dimensions that rows are reduced to by a truncated singular value decomposition",
+        },
+        Spec {
+            name: "svd-multiplications",
+            kind: Kind::Integer(1, 100),
+            default: "3",
+            help: "Multiplications that turn random directions towards the strongest ones; more are more exact",
+        },
+    ],
+    &COMMON,
+    &HASHING_FIRST,
+);
+
+/// The oracles' parameters, with `simple-lsh` when none is named.
+const HASHING_FIRST: [Spec; ORACLE_PARAMS.len()] = {
+    let mut all: [Spec; ORACLE_PARAMS.len()] = join(ORACLE_PARAMS, &[], &[]);
+    all[0].default = "simple-lsh";
+    all
+};
+
 impl Settings {
     /// From the checked values of one of the tables above.
     pub fn new(values: &Values, penalty: Penalty) -> Result<Self> {

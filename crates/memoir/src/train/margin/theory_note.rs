@@ -1,11 +1,12 @@
 //! `--report-theory`: how inexact the oracle was, and what the convergence theorems say of that.
 
 use super::settings::{Penalty, Settings};
+use super::weights::{RowBuffer, Weights};
 use crate::data::Dataset;
 use crate::eval::margins::{Margins, epsilon};
 use crate::eval::theory::{Theorem2, Theorem3};
 use crate::oracle::Oracle;
-use crate::sparse::ClassRows;
+use crate::sparse::Rows;
 use crate::{Result, Session};
 
 /// Rows that are measured, evenly spread over the data.
@@ -15,16 +16,27 @@ const SAMPLE: usize = 1000;
 const DELTA: f64 = 0.05;
 
 /// Measures the oracle on the final weights and tells the terms of Theorem 2 (l2) or 3 (l1).
-pub(super) fn tell(
+pub(super) fn tell<W: Weights>(
     settings: &Settings,
-    oracle: &dyn Oracle<ClassRows>,
-    weights: &ClassRows,
+    oracle: &dyn Oracle<W>,
+    weights: &W,
     data: &Dataset,
     iterations: u64,
     session: &Session<'_>,
 ) -> Result<()> {
     let sample = data.subset((0..data.len()).step_by(data.len().div_ceil(SAMPLE).max(1)));
-    let margins = Margins::measure(oracle, weights, &sample.rows, &sample.labels, session)?;
+    let (mut rows, mut buffer) = (Rows::new(), RowBuffer::default());
+    for row in sample.rows.iter() {
+        rows.push(weights.row(row, &mut buffer));
+    }
+    let margins = Margins::measure(
+        oracle,
+        weights,
+        weights.multiplier(),
+        &rows,
+        &sample.labels,
+        session,
+    )?;
     let epsilon = epsilon(&margins.gaps(), DELTA);
     let recall = margins.found as f64 / sample.len().max(1) as f64;
     session.note(format!(
@@ -33,8 +45,7 @@ pub(super) fn tell(
         oracle.name(),
         sample.len()
     ));
-    let radius = sample
-        .rows
+    let radius = rows
         .iter()
         .map(|row| f64::from(row.squared_norm()).sqrt())
         .fold(0.0, f64::max);

@@ -1,0 +1,249 @@
+//! Truncated singular value decomposition of sparse rows, by random projection and a few multiplications.
+//!
+//! `A` has a row for each example. A random matrix on its shorter side is multiplied by `A A^T` (or `A^T A`) a few
+//! times and made orthonormal after each, which turns it towards the strongest singular vectors; the decomposition of
+//! `A` within that subspace is then small and dense. Only the tall matrix itself is ever in memory: products are made
+//! for a few columns at a time, in its place.
+//!
+//! Everything is cut into pieces of fixed size, each computed by one thread, so results do not depend on the number of
+//! threads.
+
+mod tall;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use self::tall::Tall;
+use crate::sparse::{Reduction, RowView, Rows, dense};
+use crate::{Error, Result, Session};
+
+/// Columns computed beyond those asked for: they catch what a random start misses.
+const OVERSAMPLING: usize = 32;
+
+/// Columns that are multiplied at a time.
+const PANEL: usize = 64;
+
+/// Rows of a result that one worker computes between two looks at the cancel flag.
+const STRIDE: usize = 64;
+
+/// Directions weaker than this, relative to the strongest, are rounding errors.
+const WEAKEST: f64 = 1e-5;
+
+/// The strongest singular values, largest first, and their right singular vectors as a map of rows.
+#[derive(Debug)]
+pub struct TruncatedSvd {
+    /// Length of the data along each direction.
+    pub singular_values: Vec<f64>,
+    /// From rows to their components along the directions.
+    pub reduction: Reduction,
+}
+
+/// Decomposes `rows` into at most `dimensions` directions (fewer if rows have no more), with so many multiplications.
+pub fn truncated_svd(
+    rows: &Rows,
+    dimensions: usize,
+    multiplications: usize,
+    session: &Session<'_>,
+) -> Result<TruncatedSvd> {
+    let turned = transposed(rows);
+    // `short` has the fewer rows: the tall matrix has as many.
+    let is_by_feature = rows.width() <= rows.len();
+    let (short, long) = if is_by_feature {
+        (&turned, rows)
+    } else {
+        (rows, &turned)
+    };
+    let columns = (dimensions + OVERSAMPLING).min(short.len());
+    if columns == 0 {
+        return Err(Error::Unlearnable(
+            "rows without features cannot be reduced".to_owned(),
+        ));
+    }
+    let stages = multiplications.max(1) as u64 + 2;
+    let mut tall = random(short.len(), columns, session);
+    for stage in 0..stages - 2 {
+        session.progress("reducing", stage, stages, "stages");
+        for panel in panels(columns) {
+            let product = squared(short, long, &tall, panel.clone(), session)?;
+            tall.set_columns(panel, &product);
+        }
+        tall.orthonormalise(session)?;
+    }
+    // Once more: the first time leaves errors where columns were nearly dependent.
+    tall.orthonormalise(session)?;
+
+    session.progress("reducing", stages - 2, stages, "stages");
+    let mut within = Mat::<f64>::zeros(columns, columns);
+    for panel in panels(columns) {
+        let product = squared(short, long, &tall, panel.clone(), session)?;
+        tall.products(&product, &panel, &mut within, session)?;
+    }
+    let (squares, turn) = strongest(&within, dimensions)?;
+    let singular_values: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
+    session.progress("reducing", stages - 1, stages, "stages");
+    tall.multiply(&turn, session)?;
+    let reduction = if is_by_feature {
+        rounded(rows.width(), singular_values.len(), session, |feature, vector| {
+            vector.copy_from_slice(&tall.row(feature)[..vector.len()]);
+        })?
+    } else {
+        // V = A^T U / sigma
+        rounded(rows.width(), singular_values.len(), session, |feature, vector| {
+            vector.fill(0.0);
+            for (row, value) in turned.row(feature).iter() {
+                dense::add(vector, value, tall.row(row as usize));
+            }
+            for (value, sigma) in vector.iter_mut().zip(&singular_values) {
+                *value = (f64::from(*value) / sigma) as f32;
+            }
+        })?
+    };
+    session.progress("reducing", stages, stages, "stages");
+    Ok(TruncatedSvd {
+        singular_values,
+        reduction,
+    })
+}
+
+/// The rows' columns as rows.
+fn transposed(rows: &Rows) -> Rows {
+    let mut offsets = vec![0; rows.width() + 1];
+    for row in rows.iter() {
+        for &column in row.indices {
+            offsets[column as usize + 1] += 1;
+        }
+    }
+    for column in 0..rows.width() {
+        offsets[column + 1] += offsets[column];
+    }
+    let mut next = offsets.clone();
+    let (mut indices, mut values) = (vec![0; rows.entries()], vec![0.0; rows.entries()]);
+    for (number, row) in (0..).zip(rows.iter()) {
+        for (column, value) in row.iter() {
+            let place = &mut next[column as usize];
+            indices[*place] = number;
+            values[*place] = value;
+            *place += 1;
+        }
+    }
+    Rows::from_parts(offsets, indices, values, rows.len())
+}
+
+fn panels(columns: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    (0..columns)
+        .step_by(PANEL)
+        .map(move |start| start..(start + PANEL).min(columns))
+}
+
+/// Independent Gaussian numbers.
+fn random(rows: usize, columns: usize, session: &Session<'_>) -> Tall {
+    let mut tall = Tall::zeros(rows, columns);
+    let mut random = session.random("truncated svd");
+    for value in tall.values_mut() {
+        *value = StandardNormal.sample(&mut random);
+    }
+    tall
+}
+
+/// Some columns of `short long X`, where `long` is the transpose of `short`.
+fn squared(
+    short: &Rows,
+    long: &Rows,
+    tall: &Tall,
+    panel: std::ops::Range<usize>,
+    session: &Session<'_>,
+) -> Result<Vec<f32>> {
+    let width = panel.len();
+    let half = product(long, width, |row| &tall.row(row)[panel.clone()], session)?;
+    product(short, width, |row| &half[row * width..(row + 1) * width], session)
+}
+
+/// The product of sparse rows with a dense matrix of `width` columns.
+fn product<'a>(
+    rows: &Rows,
+    width: usize,
+    of: impl Fn(usize) -> &'a [f32] + Sync,
+    session: &Session<'_>,
+) -> Result<Vec<f32>> {
+    let mut result = vec![0.0; rows.len() * width];
+    session.run(|| {
+        let strides = result.par_chunks_mut(STRIDE * width).enumerate();
+        strides.try_for_each(|(stride, sums)| {
+            session.check()?;
+            for (offset, sum) in sums.chunks_exact_mut(width).enumerate() {
+                let row: RowView<'_> = rows.row(stride * STRIDE + offset);
+                for (index, value) in row.iter() {
+                    dense::add(sum, value, of(index as usize));
+                }
+            }
+            Ok(())
+        })
+    })?;
+    Ok(result)
+}
+
+/// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are rounding errors.
+fn strongest(symmetric: &Mat<f64>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
+    let size = symmetric.nrows();
+    let parts = symmetric
+        .self_adjoint_eigen(Side::Upper)
+        .map_err(|_| Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned()))?;
+    let (values, vectors) = (parts.S().column_vector(), parts.U());
+    let largest = values[size - 1];
+    let kept = (0..size.min(count))
+        .take_while(|&place| values[size - 1 - place] > WEAKEST * WEAKEST * largest)
+        .count()
+        .max(1);
+    let squares = (0..kept).map(|place| values[size - 1 - place]).collect();
+    let turn = Mat::from_fn(size, kept, |row, place| vectors[(row, size - 1 - place)] as f32);
+    Ok((squares, turn))
+}
+
+/// The map whose feature vectors `fill` writes.
+fn rounded(
+    features: usize,
+    dimensions: usize,
+    session: &Session<'_>,
+    fill: impl Fn(usize, &mut [f32]) + Sync,
+) -> Result<Reduction> {
+    let mut whole = vec![0i16; features * dimensions];
+    let mut factors = vec![0f32; features];
+    session.run(|| {
+        let strides = whole
+            .par_chunks_mut(STRIDE * dimensions)
+            .zip(factors.par_chunks_mut(STRIDE))
+            .enumerate();
+        strides.try_for_each_init(
+            || vec![0.0; dimensions],
+            |vector, (stride, (whole, factors))| {
+                session.check()?;
+                let each = whole.chunks_exact_mut(dimensions).zip(factors).enumerate();
+                for (offset, (whole, factor)) in each {
+                    fill(stride * STRIDE + offset, vector);
+                    *factor = Reduction::round(vector, whole);
+                }
+                Ok(())
+            },
+        )
+    })?;
+    Reduction::new(dimensions, whole.into(), factors.into())
+        .ok_or_else(|| Error::Unlearnable("the reduction does not fit its features".to_owned()))
+}
+
+/// `left * right` for row-major `left`, into row-major `out`.
+fn multiply_rows(left: &[f32], right: MatRef<'_, f32>, out: &mut [f32]) {
+    let rows = left.len() / right.nrows();
+    matmul(
+        MatMut::from_row_major_slice_mut(out, rows, right.ncols()),
+        Accum::Replace,
+        MatRef::from_row_major_slice(left, rows, right.nrows()),
+        right,
+        1.0,
+        Par::Seq,
+    );
+}
+
+#[cfg(test)]
+mod tests;

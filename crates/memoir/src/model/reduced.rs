@@ -31,6 +31,15 @@ enum Weights {
     F16(Storage<f16>),
 }
 
+impl Weights {
+    fn len(&self) -> usize {
+        match self {
+            Self::F32(weights) => weights.len(),
+            Self::F16(weights) => weights.len(),
+        }
+    }
+}
+
 /// Dense weights of all classes, by class, and the map of rows to their space.
 #[derive(Debug)]
 pub struct Reduced {
@@ -93,18 +102,11 @@ impl Reduced {
                 "`{VALUES}` has {found} elements where {features} features need {dimensions} each"
             ))
         })?;
-        let (weights, found) = match source.element(WEIGHTS) {
-            Some("F16") => {
-                let weights = source.f16(WEIGHTS)?;
-                let found = weights.len();
-                (Weights::F16(weights), found)
-            }
-            _ => {
-                let weights = source.f32(WEIGHTS)?;
-                let found = weights.len();
-                (Weights::F32(weights), found)
-            }
+        let weights = match source.element(WEIGHTS) {
+            Some("F16") => Weights::F16(source.f16(WEIGHTS)?),
+            _ => Weights::F32(source.f32(WEIGHTS)?),
         };
+        let found = weights.len();
         if Some(found) != classes.checked_mul(dimensions as usize) {
             return Err(source.invalid(format!(
                 "`{WEIGHTS}` has {found} elements where {classes} classes need {dimensions} each"
@@ -228,10 +230,11 @@ impl Scorer for Reduced {
     }
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {
-        Some(match &self.weights {
-            Weights::F32(weights) => (weights.len(), "f32"),
-            Weights::F16(weights) => (weights.len(), "f16"),
-        })
+        let element = match &self.weights {
+            Weights::F32(_) => "f32",
+            Weights::F16(_) => "f16",
+        };
+        Some((self.weights.len(), element))
     }
 
     /// The map is linear: a feature's part in a score is its value times its vector's inner product with the weights.

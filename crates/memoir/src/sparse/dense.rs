@@ -1,6 +1,9 @@
 //! Inner products and sums of dense vectors. Each exists twice, compiled with AVX2 and without; both add in the same
 //! order, without fused operations, so they give the same bits.
 
+// A plain function must become part of its AVX2 caller to be compiled for AVX2.
+#![allow(clippy::inline_always)]
+
 use std::sync::LazyLock;
 
 /// Partial sums of an inner product: lane `i` adds the products at places `i`, `i + LANES`, …

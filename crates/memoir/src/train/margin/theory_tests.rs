@@ -58,7 +58,9 @@ fn problem() -> Dataset {
     let mut data = separable(8, 80);
     data.rows.par_for_each_mut(|_, values| {
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
-        values.iter_mut().for_each(|value| *value /= length);
+        for value in values {
+            *value /= length;
+        }
     });
     data
 }

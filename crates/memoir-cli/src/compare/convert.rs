@@ -35,6 +35,9 @@ pub(crate) enum Vectors {
     Npy,
 }
 
+/// To be raised when files come out differently: those of earlier versions are made anew.
+const VERSION: u32 = 1;
+
 const ARRAYS: [&str; 6] = ["indptr", "indices", "data", "label_indptr", "labels", "shape"];
 
 impl Vectors {
@@ -118,7 +121,7 @@ impl Vectors {
                 _ => add_file(&mut digest, place)?,
             }
         }
-        Ok(format!("{fingerprint} {:016x}\n", digest.digest()))
+        Ok(format!("{VERSION} {fingerprint} {:016x}\n", digest.digest()))
     }
 
     /// Writes rows; those of a training part that have no label are left out, because nobody can learn from them.

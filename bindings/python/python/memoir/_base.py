@@ -35,16 +35,6 @@ COMMON = {
 class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, ClassifierMixin, BaseEstimator):
     """The part of the estimators that does not depend on what a row is."""
 
-    training_curve_: list[dict[str, float]]
-
-    # What a row is.
-
-    def _rows(self, X: Any, *, reset: bool) -> Any:
-        raise NotImplementedError
-
-    def _checked(self, X: Any, y: Any, kind: str, *, reset: bool) -> tuple[Any, Any]:
-        raise NotImplementedError
-
     def _text_options(self) -> list[tuple[str, str]]:
         return []
 

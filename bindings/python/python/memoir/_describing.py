@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from . import _targets
 from ._checks import positive
 from ._explanation import Explanation, FeatureWeight, explanation_of
+from ._part import Part
 
 
-class Describing:
+class Describing(Part):
     """The part of an estimator that measures and explains."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -96,9 +97,6 @@ class Describing:
         told = json.loads(self._model.class_features(int(number[0]), positive("top", top)))
         names = getattr(self, "feature_names_in_", None)
         return [FeatureWeight.of(entry, names) for entry in told]
-
-    def _as_one(self, x: Any) -> Any:
-        raise NotImplementedError
 
     def summary(self) -> dict[str, Any]:
         """What is in the model: sizes, parameters, classes, arrays; the object of ``memoir inspect --json``."""

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _memoir, _parameters
+from ._part import Part
 
 
-class Keeping:
+class Keeping(Part):
     """The part of an estimator that deals with model files."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -48,7 +49,8 @@ class Keeping:
     def _of_model(cls, model: Any, labels: str):
         about = json.loads(model.summary())
         cls._check_input(about)
-        estimator = cls(about["algorithm"], **cls._told_parameters(about))
+        make: Any = cls
+        estimator = make(about["algorithm"], **cls._told_parameters(about))
         names = model.class_names()
         met = _labels_of(names, labels)
         estimator._take(model, met, np.sort(met), None)

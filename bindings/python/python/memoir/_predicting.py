@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._checks import positive
+from ._part import Part
 
 DENSE_LIMIT = 1 << 30
 """Largest dense result in bytes, unless an estimator's ``dense_limit`` says otherwise."""
@@ -23,15 +24,10 @@ class TopK(NamedTuple):
     """The probability of each."""
 
 
-class Predicting:
+class Predicting(Part):
     """The part of an estimator that predicts."""
 
-    classes_: np.ndarray
     dense_limit: int = DENSE_LIMIT
-
-    @property
-    def _is_single(self) -> bool:
-        return self._kind in (None, "single")
 
     def _ranked(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Class numbers and scores of the `k` best classes of each row."""
@@ -117,9 +113,9 @@ class Predicting:
         numbers, probabilities = self._probable(X, len(self._met))
         dense = self._filled(numbers, probabilities.astype(np.float64), 0.0)
         if self._is_single:
-            rest = dense.sum(axis=1, keepdims=True)
-            np.divide(dense, rest, out=dense, where=rest > 0)
-            dense[rest[:, 0] <= 0] = 1.0 / len(self.classes_)
+            # What is left open, that none of the candidates is right, any class may be.
+            dense += np.maximum(1.0 - dense.sum(axis=1, keepdims=True), 0.0) / len(self.classes_)
+            dense /= dense.sum(axis=1, keepdims=True)
         return dense
 
     def decision_function(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::train::Checkpoints;
 use crate::{Error, Result};
 
 /// A flag that asks a running computation to stop; clones share the flag.
@@ -74,6 +75,7 @@ pub struct Session<'a> {
     memory_budget: Option<u64>,
     observer: &'a dyn Observer,
     cancel: Cancel,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl Session<'static> {
@@ -90,6 +92,7 @@ impl Session<'static> {
             memory_budget: None,
             observer: &Silent,
             cancel: Cancel::default(),
+            checkpoints: None,
         })
     }
 }
@@ -107,6 +110,12 @@ impl Session<'_> {
         self
     }
 
+    /// Sets where training keeps checkpoints, for algorithms that do.
+    pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
+        self.checkpoints = checkpoints;
+        self
+    }
+
     /// Sets the flag that stops the run.
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
@@ -121,6 +130,7 @@ impl Session<'_> {
             memory_budget: self.memory_budget,
             observer,
             cancel: self.cancel,
+            checkpoints: self.checkpoints,
         }
     }
 
@@ -150,6 +160,11 @@ impl Session<'_> {
     /// The memory budget in bytes, if there is one.
     pub fn memory_budget(&self) -> Option<u64> {
         self.memory_budget
+    }
+
+    /// Where training keeps checkpoints.
+    pub fn checkpoints(&self) -> Option<&Checkpoints> {
+        self.checkpoints.as_ref()
     }
 
     /// Tells the observer.

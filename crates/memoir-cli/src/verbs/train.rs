@@ -1,6 +1,7 @@
 //! `memoir train`: data in, one model file out.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,10 @@ use memoir::data::{self, PrepOptions, Source, WeightingChoice};
 use memoir::model::Precision;
 use memoir::params::Values;
 use memoir::text::TextParams;
+use memoir::train::Checkpoints;
 use memoir::{Catalogue, Dataset, Model, train};
 
-use crate::arguments::{Reading, Running};
+use crate::arguments::{Reading, Running, parse_positive};
 use crate::method_options::Given;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
@@ -64,6 +66,12 @@ pub(crate) struct Arguments {
     /// Size that the model file should not exceed, such as 20M: the smallest weights are dropped [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
     max_model_size: Option<u64>,
+    /// Write a checkpoint, beside the model file, after every so many rows, so that a killed run can go on
+    #[arg(long, value_name = "ROWS", value_parser = parse_positive, help_heading = "Running")]
+    checkpoint_every: Option<NonZeroUsize>,
+    /// Go on from the checkpoint of an earlier run with the same data and options, if there is one
+    #[arg(long, help_heading = "Running")]
+    resume: bool,
     #[command(flatten)]
     running: Running,
 }
@@ -128,7 +136,12 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         algorithm.params,
         given.method(algorithm.name, &context.catalogue)?,
     )?;
-    let needs = (algorithm.build)(&values)?.row_needs();
+    let trainer = (algorithm.build)(&values)?;
+    let needs = trainer.row_needs();
+    let checkpoints = checkpoints(arguments);
+    if checkpoints.is_some() && !trainer.keeps_checkpoints() {
+        bail!("`{}` keeps no checkpoints; `softmax` does", algorithm.name);
+    }
     let prep = PrepOptions {
         weighting: arguments.weighting.into(),
         needs,
@@ -144,7 +157,8 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .running
         .session(context, &progress)?
         .with_seed(arguments.seed)
-        .with_memory_budget(arguments.memory_budget);
+        .with_memory_budget(arguments.memory_budget)
+        .with_checkpoints(checkpoints);
     let options = arguments.reading.options();
     let source = Source::new(&arguments.data);
     let mut training = match &before {
@@ -186,6 +200,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         model = model.shrink(most_bytes, &session)?;
     }
     interrupt::while_writing(|| model.save_in(&arguments.model, &session))?;
+    if let Some(checkpoints) = session.checkpoints() {
+        checkpoints.remove()?;
+    }
     progress.clear();
     if !arguments.running.quiet {
         writeln!(
@@ -195,6 +212,17 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         )?;
     }
     Ok(())
+}
+
+/// Where checkpoints go: beside the model, with one more ending.
+fn checkpoints(arguments: &Arguments) -> Option<Checkpoints> {
+    let every = arguments.checkpoint_every.map(|rows| rows.get() as u64);
+    if every.is_none() && !arguments.resume {
+        return None;
+    }
+    let mut path = arguments.model.clone().into_os_string();
+    path.push(".checkpoint");
+    Some(Checkpoints::new(path.into(), every, arguments.resume))
 }
 
 /// What a model has settled cannot be chosen again.

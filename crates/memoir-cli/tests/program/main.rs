@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod browser;
+mod checkpoints;
 #[cfg(unix)]
 mod compare;
 mod determinism;

@@ -1,5 +1,7 @@
 //! Rows with their label sets.
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::data::ClassNames;
 use crate::sparse::Rows;
 
@@ -127,6 +129,22 @@ impl Dataset {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// A hash of everything in it.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(bytemuck::cast_slice(self.rows.offsets()));
+        hash.update(bytemuck::cast_slice(self.rows.indices()));
+        hash.update(bytemuck::cast_slice(self.rows.values()));
+        hash.update(bytemuck::cast_slice(&self.labels.ends));
+        hash.update(bytemuck::cast_slice(&self.labels.labels));
+        for name in self.classes.iter() {
+            hash.update(&name.len().to_le_bytes());
+            hash.update(name.as_bytes());
+        }
+        hash.update(bytemuck::cast_slice(self.weights.as_deref().unwrap_or(&[])));
+        hash.digest()
     }
 
     /// Each row once per label, as the paper does with several labels; rows without a label vanish.

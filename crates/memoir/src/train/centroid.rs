@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Trainer;
+use super::{Before, Trainer};
 use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
@@ -110,6 +110,74 @@ impl Trainer for Centroid {
     ) -> Result<Box<dyn Scorer>> {
         Ok(Box::new(self.fit(data, session)?))
     }
+
+    fn train_further(
+        &self,
+        before: &Before<'_>,
+        data: &Dataset,
+        _valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        let now = self.fit(data, session)?;
+        let counts = data.labels.class_counts(data.classes.len());
+        let shares: Vec<(f64, f64)> = counts
+            .iter()
+            .enumerate()
+            .map(|(class, &count)| {
+                let earlier = before.class_counts.get(class).copied().unwrap_or(0);
+                (likely_length(earlier), likely_length(count))
+            })
+            .collect();
+        let features = now.features().max(before.scorer.features());
+        let mut sums: Vec<Vec<(u32, f64)>> = Vec::with_capacity(features);
+        let mut squares = vec![0f64; counts.len()];
+        for feature in 0..features as u32 {
+            if feature as usize % STRIDE == 0 {
+                session.check()?;
+            }
+            let scale = before
+                .feature_scales
+                .get(feature as usize)
+                .copied()
+                .unwrap_or(1.0);
+            let earlier = before.scorer.feature_weights(feature).unwrap_or_default();
+            let mut sum: Vec<(u32, f64)> = earlier
+                .into_iter()
+                .map(|(class, weight)| (class, f64::from(weight * scale) * shares[class as usize].0))
+                .collect();
+            now.visit_feature(feature, |class, weight| {
+                sum.push((class, f64::from(weight) * shares[class as usize].1));
+            });
+            // Stable: what was there earlier comes first.
+            sum.sort_by_key(|entry| entry.0);
+            sum.dedup_by(|later, first| {
+                later.0 == first.0 && {
+                    first.1 += later.1;
+                    true
+                }
+            });
+            for &(class, value) in &sum {
+                squares[class as usize] += value * value;
+            }
+            sums.push(sum);
+        }
+        let mut builder = LinearBuilder::new(counts.len());
+        for sum in sums {
+            let scaled = sum
+                .into_iter()
+                .map(|(class, value)| (class, (value / squares[class as usize].sqrt()) as f32));
+            builder.push_feature(scaled.filter(|(_, weight)| weight.abs() >= self.min_weight));
+        }
+        Ok(Box::new(builder.finish(Precision::F32)))
+    }
+}
+
+/// How long the sum of so many rows of a class is likely to be, if each has length 1: what a centroid that was scaled to
+/// length 1 counts for beside another. Takes the cosine of two rows of a class to be 0.3; at 0 the sum would grow like the root
+/// of their number, at 1 like the number.
+fn likely_length(rows: u32) -> f64 {
+    let rows = f64::from(rows);
+    (rows + 0.3 * rows * (rows - 1.0)).max(0.0).sqrt()
 }
 
 /// A range of features and how many entries the rows have of each of them.

@@ -1,6 +1,7 @@
 //! Training algorithms: one file each, all behind [`Trainer`].
 
 mod centroid;
+mod checkpoint;
 mod fit;
 mod further;
 pub mod margin;
@@ -12,6 +13,7 @@ use crate::text::RowNeeds;
 use crate::{Error, Result, Session};
 
 pub use centroid::{CENTROID, Centroid};
+pub use checkpoint::{Checkpoints, Fingerprint, SavedState, State};
 pub use fit::{fit, hold_out};
 pub use further::{Before, continue_from};
 pub use margin::{MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH};
@@ -41,6 +43,11 @@ pub trait Trainer: Send + Sync {
             "`{}` cannot continue from a model: train it anew, or use `softmax` or `centroid`, which can",
             before.algorithm
         )))
+    }
+
+    /// Whether the algorithm writes the session's checkpoints and starts from them.
+    fn keeps_checkpoints(&self) -> bool {
+        false
     }
 
     /// What the algorithm wants of its rows.

@@ -136,7 +136,7 @@ impl Support {
         }
         centroids.for_each(least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                if !earlier.has(feature, class) {
+                if earlier.find(feature, class).is_none() {
                     add(feature as usize, weight);
                 }
             }

@@ -14,6 +14,9 @@ pub(super) struct Start {
     pub(super) size_power: f32,
 }
 
+/// The sum of a class's rows grows with this power of their number, if they have little in common.
+const LENGTH_POWER: f32 = 0.5;
+
 /// The centroids of the classes, one after the other.
 pub(super) struct Centroids<'a> {
     rows: &'a QuantizedRows,
@@ -41,13 +44,18 @@ impl<'a> Centroids<'a> {
         }
     }
 
+    /// Rows that `class` had earlier.
+    fn earlier(&self, class: usize) -> f32 {
+        self.counts_before.get(class).copied().unwrap_or(0) as f32
+    }
+
     pub(super) fn width(&self) -> usize {
         self.rows.width()
     }
 
     /// Calls `emit` with each class and the features of its first weight vector, in fixed-point units. Weights that
     /// round to less than `least` units are left out. What rows
-    /// of now give to a class that had rows before counts by their share of all its rows.
+    /// of now give to a class that had rows before is shorter, as they are only a part of its rows.
     pub(super) fn for_each(
         &self,
         least: i16,
@@ -77,8 +85,8 @@ impl<'a> Centroids<'a> {
                 .map(|&feature| sums[feature as usize].powi(2))
                 .sum::<f32>();
             let now = self.by_class.rows(class).len() as f32;
-            let size = now + self.counts_before.get(class).copied().unwrap_or(0) as f32;
-            let ahead = size.powf(self.start.size_power) * now / size;
+            let size = now + self.earlier(class);
+            let ahead = size.powf(self.start.size_power) * (now / size).powf(LENGTH_POWER);
             let factor = self.start.scale * ahead / squares.sqrt();
             centroid.clear();
             for feature in touched.drain(..) {

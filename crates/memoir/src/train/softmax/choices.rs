@@ -52,6 +52,7 @@ pub(super) struct Choices {
     /// Pairs whose first weight is smaller, in fixed-point units, get no weight.
     pub(super) least_start: i16,
     pub(super) batch: usize,
+    pub(super) class_balance: f32,
     pub(super) trim: f32,
     /// The share left out of the rows that the finished model answers.
     pub(super) answer_trim: f32,
@@ -100,6 +101,7 @@ impl Choices {
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
+            class_balance: number("class-balance", 0.0),
             trim: number("trim", trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.
             answer_trim: number("answer-trim", if several { trim } else { 0.0 }),

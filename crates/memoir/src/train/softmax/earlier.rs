@@ -1,5 +1,7 @@
 //! The weights of an earlier model, as training goes on from them.
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::sparse::fixed::{Posting, quantize_weight};
 use crate::train::Before;
 use crate::{Error, Result, Session};
@@ -69,10 +71,20 @@ impl<P: Posting> Earlier<P> {
         }
     }
 
-    /// Whether the pair has a weight already.
-    pub(super) fn has(&self, feature: u32, class: u32) -> bool {
+    /// A hash of everything.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(bytemuck::cast_slice(&self.starts));
+        hash.update(bytemuck::cast_slice(&self.postings));
+        hash.update(bytemuck::cast_slice(&self.class_counts));
+        hash.update(&self.rows.to_le_bytes());
+        hash.digest()
+    }
+
+    /// Which of the feature's weights is that of `class`, if it has one.
+    pub(super) fn find(&self, feature: u32, class: u32) -> Option<usize> {
         self.feature(feature as usize)
             .binary_search_by_key(&class, |posting| posting.class())
-            .is_ok()
+            .ok()
     }
 }

@@ -75,6 +75,21 @@ impl<'a, P: Posting> Best<'a, P> {
         Ok(self.without_gain >= PATIENCE)
     }
 
+    /// What is remembered: the best accuracy, passes since, and the weights of then.
+    pub(super) fn held(&self) -> (f64, usize, Option<&(Vec<P>, Vec<i16>)>) {
+        (self.accuracy, self.without_gain, self.snapshot.as_ref())
+    }
+
+    /// Remembers what [`Best::held`] gave.
+    pub(super) fn put_back(
+        &mut self,
+        accuracy: f64,
+        without_gain: usize,
+        snapshot: Option<(Vec<P>, Vec<i16>)>,
+    ) {
+        (self.accuracy, self.without_gain, self.snapshot) = (accuracy, without_gain, snapshot);
+    }
+
     /// Puts the best weights back.
     pub(super) fn restore(self, weights: &mut Weights<P>) {
         if let Some(snapshot) = self.snapshot {

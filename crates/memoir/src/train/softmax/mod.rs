@@ -10,9 +10,11 @@ mod budget;
 mod centroids;
 mod choices;
 mod earlier;
+mod emphasis;
 mod finish;
 mod gradient;
 mod recall;
+mod resume;
 mod rivals;
 mod rows;
 #[cfg(test)]
@@ -34,7 +36,9 @@ use crate::{Error, Result, Session};
 use centroids::Centroids;
 use choices::{Choices, Shape};
 use earlier::Earlier;
+use emphasis::Emphasis;
 use finish::Stored;
+use resume::{Keeper, Learned, Place};
 use rivals::{RivalMemory, RivalSearch, Source};
 use rows::QuantizedRows;
 use update::{BatchSlopes, Step, Updater};
@@ -95,6 +99,12 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Integer(1, 100_000_000),
         default: "auto",
         help: "Rows scored against the same weights before these move",
+    },
+    Spec {
+        name: "class-balance",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0",
+        help: "From rows as they come (0) to every class alike (1): how much more rows of small classes count",
     },
     Spec {
         name: "trim",
@@ -195,6 +205,10 @@ impl Trainer for Softmax {
         }
     }
 
+    fn keeps_checkpoints(&self) -> bool {
+        true
+    }
+
     fn row_needs(&self) -> RowNeeds {
         RowNeeds {
             length_power: 0.6,
@@ -222,7 +236,9 @@ fn train<P: Posting + Stored>(
     let plan = budget::plan(earlier, data, &rows, &centroids, &choices, session)?;
     let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
-    let mut search = RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session);
+    let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
+    let mut search =
+        RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session).with_emphasis(emphasis);
     let mut updater = Updater::new(weights.features(), session);
     let mut memory = plan
         .remember
@@ -234,10 +250,22 @@ fn train<P: Posting + Stored>(
     let batches_per_pass = data.len().div_ceil(choices.batch);
     let rounds = batches_per_pass * choices.passes;
     let mut best = finish::Best::new(valid);
+    let mut keeper = Keeper::new(values, earlier, data, valid, session);
+    let learned = Learned {
+        weights: &mut weights,
+        memory: &mut memory,
+        best: &mut best,
+    };
+    let first = keeper.resume(learned, session)?;
     for pass in 0..choices.passes {
+        // Also in passes that a checkpoint has behind it: each order follows from the one before.
         order.shuffle(&mut random);
+        if pass < first.pass {
+            continue;
+        }
         let stage = format!("training, pass {} of {}", pass + 1, choices.passes);
-        for (number, batch) in order.chunks(choices.batch).enumerate() {
+        let done_before = if pass == first.pass { first.batch } else { 0 };
+        for (number, batch) in order.chunks(choices.batch).enumerate().skip(done_before) {
             session.progress(&stage, (number * choices.batch) as u64, data.len() as u64, "rows");
             let round = pass * batches_per_pass + number;
             let source = match &mut memory {
@@ -251,6 +279,16 @@ fn train<P: Posting + Stored>(
                 round: round as u64,
             };
             updater.apply(&mut weights, &rows, batch, &slopes, step, session);
+            let next = Place {
+                pass,
+                batch: number + 1,
+            };
+            let learned = Learned {
+                weights: &mut weights,
+                memory: &mut memory,
+                best: &mut best,
+            };
+            keeper.done(batch.len(), next, learned)?;
         }
         session.progress(&stage, data.len() as u64, data.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::emphasis::Emphasis;
 use super::gradient;
 use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
@@ -49,6 +50,20 @@ impl RivalMemory {
         rows * rivals * size_of::<u32>()
     }
 
+    /// The classes of all rows, to be put back by [`RivalMemory::restore`].
+    pub(super) fn all(&self) -> &[u32] {
+        &self.classes
+    }
+
+    /// Puts the classes of all rows back, if there are as many.
+    pub(super) fn restore(&mut self, classes: Vec<u32>) -> bool {
+        let fits = classes.len() == self.classes.len();
+        if fits {
+            self.classes = classes;
+        }
+        fits
+    }
+
     pub(super) fn row(&self, row: usize) -> &[u32] {
         let all = &self.classes[row * self.rivals..(row + 1) * self.rivals];
         &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
@@ -80,6 +95,7 @@ pub(super) struct RivalSearch<'a> {
     pub(super) rivals: usize,
     /// Slopes of rivals below this are left out.
     pub(super) least_slope: f32,
+    pub(super) emphasis: Emphasis,
     pub(super) scratches: Vec<Mutex<Scratch>>,
     pub(super) tasks: Vec<Task>,
 }
@@ -118,9 +134,16 @@ impl<'a> RivalSearch<'a> {
             rows,
             rivals,
             least_slope,
+            emphasis: Emphasis::default(),
             scratches,
             tasks: Vec::new(),
         }
+    }
+
+    /// Lets rows count by their classes.
+    pub(super) fn with_emphasis(mut self, emphasis: Emphasis) -> Self {
+        self.emphasis = emphasis;
+        self
     }
 
     /// Replaces `slopes` by those of the rows numbered `batch`, all against the same weights.
@@ -235,7 +258,8 @@ impl<'a> RivalSearch<'a> {
             scratch.rivals.extend(rivals);
         }
         let label_scores = scratch.label_scores.iter().map(|&score| score as f32 * unit);
-        let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        let weight =
+            self.data.weights.as_ref().map_or(1.0, |weights| weights[row]) * self.emphasis.row(labels);
         gradient::slopes(
             labels,
             label_scores,

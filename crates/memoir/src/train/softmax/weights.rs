@@ -50,7 +50,7 @@ impl<P: Posting> Weights<P> {
             .collect();
         centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, _) in centroid {
-                counts[feature as usize] += u32::from(!earlier.has(feature, class));
+                counts[feature as usize] += u32::from(earlier.find(feature, class).is_none());
             }
         })?;
         let mut weights = Self {
@@ -82,8 +82,10 @@ impl<P: Posting> Weights<P> {
         }
         centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                if !earlier.has(feature, class) {
-                    weights.put(&mut next, feature, class, weight);
+                match earlier.find(feature, class) {
+                    None => weights.put(&mut next, feature, class, weight),
+                    // What was learned holds some of the centroid of rows to come: half of it is best on the data we measured.
+                    Some(place) => weights.add(feature, place, class, weight / 2),
                 }
             }
         })?;
@@ -104,6 +106,22 @@ impl<P: Posting> Weights<P> {
             next[feature as usize] += 1;
         } else {
             self.dense[slot as usize * padded(self.classes) + class as usize] = weight;
+        }
+    }
+
+    /// Adds to the weight of a pair that is number `place` of the feature's postings, if these are not a dense row.
+    fn add(&mut self, feature: u32, place: usize, class: u32, more: i16) {
+        let slot = self.slots[feature as usize];
+        if slot == SPARSE {
+            let posting = &mut self.postings[self.starts[feature as usize] + place];
+            *posting = P::new(class, posting.weight().saturating_add(more));
+        } else {
+            let weight = &mut self.dense[slot as usize * padded(self.classes) + class as usize];
+            // Zero would mark the pair as one without a weight.
+            *weight = match weight.saturating_add(more) {
+                0 => 1,
+                sum => sum,
+            };
         }
     }
 
@@ -161,6 +179,16 @@ impl<P: Posting> Weights<P> {
             (first_posting, first_slot) = (last_posting, last_slot);
         }
         parts
+    }
+
+    /// The values of all weights.
+    pub(super) fn values(&self) -> (&[P], &[i16]) {
+        (&self.postings, &self.dense)
+    }
+
+    /// Whether `snapshot` is of weights laid out like these.
+    pub(super) fn fits(&self, snapshot: &(Vec<P>, Vec<i16>)) -> bool {
+        snapshot.0.len() == self.postings.len() && snapshot.1.len() == self.dense.len()
     }
 
     /// The values of all weights, to be put back by [`Weights::restore`].

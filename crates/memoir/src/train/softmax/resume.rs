@@ -1,0 +1,163 @@
+//! Checkpoints of this algorithm: what of a run is saved, and how it is put back.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::earlier::Earlier;
+use super::finish::Best;
+use super::rivals::RivalMemory;
+use super::weights::Weights;
+use crate::data::Dataset;
+use crate::params::Values;
+use crate::sparse::fixed::Posting;
+use crate::train::{Checkpoints, Fingerprint, State};
+use crate::{Result, Session};
+
+/// How far training is: the next batch is number `batch` of pass `pass`, both counted from 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Place {
+    pub(super) pass: usize,
+    pub(super) batch: usize,
+}
+
+/// What changes while training goes on.
+pub(super) struct Learned<'r, 'v, P> {
+    pub(super) weights: &'r mut Weights<P>,
+    pub(super) memory: &'r mut Option<RivalMemory>,
+    pub(super) best: &'r mut Best<'v, P>,
+}
+
+/// Writes checkpoints of one run, and finds the one to start from.
+pub(super) struct Keeper<'s> {
+    /// Without checkpoints, nothing is done.
+    kept: Option<(&'s Checkpoints, Vec<Fingerprint>)>,
+    rows: u64,
+}
+
+impl<'s> Keeper<'s> {
+    pub(super) fn new<P: Posting>(
+        values: &Values,
+        earlier: &Earlier<P>,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &'s Session<'_>,
+    ) -> Self {
+        let kept = session.checkpoints().map(|checkpoints| {
+            let options: Vec<_> = values
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            let options = format!("{options:?} {:?}", session.memory_budget());
+            let of = |value, otherwise| Fingerprint { value, otherwise };
+            let belongs_to = vec![
+                of(
+                    xxh3_64(env!("CARGO_PKG_VERSION").as_bytes()),
+                    "another version of this program",
+                ),
+                of(data.fingerprint(), "other rows to learn from"),
+                of(valid.map_or(0, Dataset::fingerprint), "other held-out rows"),
+                of(earlier.fingerprint(), "another model to go on from"),
+                of(xxh3_64(options.as_bytes()), "other options"),
+                of(session.seed(), "another seed"),
+            ];
+            (checkpoints, belongs_to)
+        });
+        Self { kept, rows: 0 }
+    }
+
+    /// Puts back what the checkpoint holds, if there is one to start from, and says where to go on.
+    pub(super) fn resume<P: Posting>(
+        &self,
+        learned: Learned<'_, '_, P>,
+        session: &Session<'_>,
+    ) -> Result<Place> {
+        let Some((checkpoints, belongs_to)) = &self.kept else {
+            return Ok(Place::default());
+        };
+        let Some(saved) = checkpoints.load(belongs_to)? else {
+            return Ok(Place::default());
+        };
+        let misfit = || checkpoints.misfit();
+        let &[pass, batch, accuracy, without_gain] = saved.numbers.as_slice() else {
+            return Err(misfit());
+        };
+        let mut arrays = saved.arrays.into_iter();
+        let mut next = || arrays.next().ok_or_else(misfit);
+        let snapshot = |postings: Vec<u8>, dense: Vec<u8>| {
+            let postings = postings
+                .chunks_exact(size_of::<P>())
+                .map(bytemuck::pod_read_unaligned);
+            let dense = dense.chunks_exact(2).map(bytemuck::pod_read_unaligned);
+            (postings.collect::<Vec<P>>(), dense.collect::<Vec<i16>>())
+        };
+        let current = snapshot(next()?, next()?);
+        let remembered = next()?;
+        let best = snapshot(next()?, next()?);
+        let best = (!best.0.is_empty() || !best.1.is_empty()).then_some(best);
+        let remembered: Vec<u32> = remembered
+            .chunks_exact(4)
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
+        let Learned {
+            weights,
+            memory,
+            best: held,
+        } = learned;
+        let fits = weights.fits(&current) && best.as_ref().is_none_or(|best| weights.fits(best));
+        let memory_fits = match memory {
+            Some(memory) => memory.restore(remembered),
+            None => remembered.is_empty(),
+        };
+        if !fits || !memory_fits {
+            return Err(misfit());
+        }
+        weights.restore(current);
+        held.put_back(f64::from_bits(accuracy), without_gain as usize, best);
+        let place = Place {
+            pass: pass as usize,
+            batch: batch as usize,
+        };
+        session.note(format!(
+            "resumed from the checkpoint: pass {}, batch {}",
+            place.pass + 1,
+            place.batch + 1
+        ));
+        Ok(place)
+    }
+
+    /// Takes note of `rows` more rows; writes a checkpoint if it is time. `place` is where training would go on.
+    pub(super) fn done<P: Posting>(
+        &mut self,
+        rows: usize,
+        place: Place,
+        learned: Learned<'_, '_, P>,
+    ) -> Result<()> {
+        let Some((checkpoints, belongs_to)) = &self.kept else {
+            return Ok(());
+        };
+        self.rows += rows as u64;
+        if !checkpoints.is_due(self.rows) {
+            return Ok(());
+        }
+        self.rows = 0;
+        let (accuracy, without_gain, snapshot) = learned.best.held();
+        let (postings, dense) = learned.weights.values();
+        let (best_postings, best_dense) = snapshot.map_or((&[][..], &[][..]), |(p, d)| (&p[..], &d[..]));
+        let remembered = learned.memory.as_ref().map_or(&[][..], RivalMemory::all);
+        let state = State {
+            numbers: vec![
+                place.pass as u64,
+                place.batch as u64,
+                accuracy.to_bits(),
+                without_gain as u64,
+            ],
+            arrays: vec![
+                bytemuck::cast_slice(postings),
+                bytemuck::cast_slice(dense),
+                bytemuck::cast_slice(remembered),
+                bytemuck::cast_slice(best_postings),
+                bytemuck::cast_slice(best_dense),
+            ],
+        };
+        checkpoints.save(belongs_to, &state)
+    }
+}

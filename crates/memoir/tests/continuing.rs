@@ -1,0 +1,244 @@
+//! Training that goes on from a model, against training once on everything.
+
+use std::num::NonZeroUsize;
+
+use memoir::data::{PrepOptions, TrainingData};
+use memoir::params::Values;
+use memoir::sparse::Rows;
+use memoir::{Catalogue, Dataset, Model, Session, train};
+
+fn session(threads: usize) -> Session<'static> {
+    Session::new(NonZeroUsize::new(threads).expect("positive")).expect("starts")
+}
+
+/// A stream of numbers that look random.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(end)) as u32
+    }
+}
+
+const CLASSES: u32 = 30;
+
+/// Rows of classes below `classes`: five of the ten features of the class's topic, and three of anything.
+fn rows(count: usize, classes: u32, seed: u64) -> Dataset {
+    let mut draw = Draw(seed);
+    let mut data = Dataset {
+        classes: (0..classes).map(|class| format!("c{class}")).collect(),
+        ..Dataset::default()
+    };
+    for _ in 0..count {
+        let class = draw.below(classes);
+        let mut entries: Vec<(u32, f32)> = Vec::new();
+        for _ in 0..5 {
+            entries.push((class * 7 + draw.below(10), 1.0));
+        }
+        for _ in 0..3 {
+            entries.push((draw.below(CLASSES * 7 + 3), 1.0));
+        }
+        data.rows.push_unsorted(&mut entries);
+        data.labels.push([class]);
+    }
+    data
+}
+
+fn setting(algorithm: &str) -> (memoir::catalogue::Algorithm, Values, PrepOptions) {
+    let algorithm = *Catalogue::new().find(algorithm).expect("known");
+    let values = Values::check(algorithm.params, []).expect("defaults");
+    let needs = (algorithm.build)(&values).expect("built").row_needs();
+    let prep = PrepOptions {
+        needs,
+        ..PrepOptions::default()
+    };
+    (algorithm, values, prep)
+}
+
+fn fit(name: &str, data: Dataset, session: &Session<'_>) -> Model {
+    let (algorithm, values, prep) = setting(name);
+    let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
+    train::fit(&algorithm, &values, training, None, session).expect("trained")
+}
+
+fn go_on(model: &Model, data: Dataset, session: &Session<'_>) -> memoir::Result<Model> {
+    let (algorithm, values, prep) = setting(&model.origin.algorithm);
+    let training = TrainingData::further_rows(data, &model.known(prep.needs), session)?;
+    train::continue_from(&algorithm, &values, model, training, None, session)
+}
+
+fn right(model: &Model, data: &Dataset) -> usize {
+    let mut predictor = model.predictor();
+    let is_right = |row: usize| {
+        let mut entries: Vec<_> = data.rows.row(row).iter().collect();
+        let best = predictor.vector(&mut entries, 1).expect("answers");
+        model.classes.name(best[0].class) == data.classes.name(data.labels.row(row)[0])
+    };
+    (0..data.len()).map(is_right).filter(|&right| right).count()
+}
+
+fn together(parts: &[&Dataset]) -> Dataset {
+    let mut all = Dataset {
+        classes: parts[parts.len() - 1].classes.clone(),
+        rows: Rows::new(),
+        ..Dataset::default()
+    };
+    for part in parts {
+        for row in 0..part.len() {
+            all.rows.push(part.rows.row(row));
+            all.labels.push(part.labels.row(row).iter().copied());
+        }
+    }
+    all
+}
+
+#[test]
+fn three_parts_are_nearly_as_good_as_all_at_once() {
+    let session = session(2);
+    let parts = [rows(400, 20, 1), rows(300, 25, 2), rows(400, CLASSES, 3)];
+    let unseen = rows(600, CLASSES, 4);
+    let old = rows(600, 20, 5);
+    for (name, allowed) in [("softmax", 30), ("centroid", 30)] {
+        let at_once = right(
+            &fit(name, together(&[&parts[0], &parts[1], &parts[2]]), &session),
+            &unseen,
+        );
+        let first = fit(name, parts[0].clone(), &session);
+        let second = go_on(&first, parts[1].clone(), &session).expect("goes on");
+        let third = go_on(&second, parts[2].clone(), &session).expect("goes on");
+        let in_parts = right(&third, &unseen);
+        assert!(at_once > 400, "{name}: {at_once} of 600");
+        assert!(
+            in_parts + allowed >= at_once,
+            "{name}: {in_parts} in parts, {at_once} at once"
+        );
+        // Old classes are not forgotten.
+        let (before, after) = (right(&first, &old), right(&third, &old));
+        assert!(
+            after + 40 >= before,
+            "{name}: {before} of 600 before, {after} after"
+        );
+        assert_eq!(third.origin.rows, 1100);
+        assert_eq!(third.origin.class_counts.iter().sum::<u32>(), 1100);
+        assert!(
+            third
+                .classes
+                .iter()
+                .eq((0..CLASSES).map(|class| format!("c{class}")))
+        );
+        assert_eq!(
+            first.classes.len(),
+            20,
+            "the model that was continued stays as it is"
+        );
+    }
+}
+
+#[test]
+fn document_frequencies_are_those_of_training_at_once() {
+    let session = session(1);
+    let parts = [rows(100, 10, 1), rows(120, 12, 2)];
+    let at_once = fit("softmax", together(&[&parts[0], &parts[1]]), &session);
+    let in_parts = go_on(
+        &fit("softmax", parts[0].clone(), &session),
+        parts[1].clone(),
+        &session,
+    )
+    .expect("goes on");
+    let (expected, found) = (
+        &at_once.preprocessing.weighting,
+        &in_parts.preprocessing.weighting,
+    );
+    assert_eq!(expected.document_frequency[..], found.document_frequency[..]);
+    // How far features are spread over classes is an estimate; it makes a weight at most half as large.
+    for (expected, found) in expected.feature_weights.iter().zip(found.feature_weights.iter()) {
+        let ratio = expected / found;
+        assert!((0.499..2.001).contains(&ratio), "{expected} {found}");
+    }
+}
+
+#[test]
+fn the_same_bytes_at_any_number_of_threads() {
+    let continued = |threads| {
+        let session = session(threads);
+        let first = fit("softmax", rows(400, 20, 1), &session);
+        let model = go_on(&first, rows(300, CLASSES, 2), &session).expect("goes on");
+        let tensors = model.scorer.tensors();
+        let bytes = tensors
+            .iter()
+            .map(|(name, tensor)| (name.clone(), tensor.bytes().to_vec()));
+        bytes.collect::<Vec<_>>()
+    };
+    let one = continued(1);
+    assert_eq!(one, continued(3));
+}
+
+#[test]
+fn new_words_and_classes_of_a_text_model_are_learned() {
+    let session = session(1);
+    let (algorithm, values, prep) = setting("softmax");
+    let about = |classes: &[&str], labels: &[u32]| {
+        let mut data = Dataset {
+            classes: classes.iter().collect(),
+            ..Dataset::default()
+        };
+        for &label in labels {
+            data.labels.push([label]);
+        }
+        data
+    };
+    let texts = ["red apple", "green apple", "blue sky", "grey sky"];
+    let training = TrainingData::from_texts(
+        &texts,
+        about(&["fruit", "weather"], &[0, 0, 1, 1]),
+        &prep,
+        &session,
+    )
+    .expect("prepared");
+    let model = train::fit(&algorithm, &values, training, None, &session).expect("trained");
+    let more = ["fast train", "slow train", "ripe apple"];
+    let about = about(&["fruit", "weather", "traffic"], &[2, 2, 0]);
+    let training =
+        TrainingData::further_texts(&more, about, &model.known(prep.needs), &session).expect("prepared");
+    let grown = train::continue_from(&algorithm, &values, &model, training, None, &session).expect("goes on");
+    let mut predictor = grown.predictor();
+    for (text, class) in [
+        ("a train", "traffic"),
+        ("ripe", "fruit"),
+        ("red apple", "fruit"),
+        ("the sky", "weather"),
+    ] {
+        let best = predictor.text(text, 1).expect("answers")[0].class;
+        assert_eq!(grown.classes.name(best), class, "{text}");
+    }
+    let vocabulary = &grown.preprocessing.text().expect("text").vocabulary;
+    assert_eq!(
+        vocabulary.find("apple"),
+        model.preprocessing.text().expect("text").vocabulary.find("apple")
+    );
+    assert!(vocabulary.find("train").is_some());
+}
+
+#[test]
+fn what_cannot_go_on_says_why() {
+    let session = session(1);
+    let complaint = |model: &Model| {
+        let outcome = go_on(model, rows(20, 5, 2), &session);
+        outcome.err().expect("refused").to_string()
+    };
+    let paper = fit("memoir-l2", rows(60, 5, 1), &session);
+    assert_eq!(
+        complaint(&paper),
+        "`memoir-l2` cannot continue from a model: train it anew, or use `softmax` or `centroid`, which can"
+    );
+    let mut stripped = fit("softmax", rows(60, 5, 1), &session);
+    stripped.strip();
+    assert_eq!(
+        complaint(&stripped),
+        "the model cannot be continued: what is needed for that was stripped from its file (`memoir compact --final`)"
+    );
+}

@@ -65,7 +65,7 @@ def main():
     l1 = sorted((run for run in figures.get("l1", []) if run["algorithm"] == "memoir-l1" and "accuracy" in run),
                 key=lambda run: run["options"]["lambda"])
     if l1:
-        series = lambda key, factor=1: [(run["options"]["lambda"], factor * run[key]) for run in l1]
+        series = lambda key, factor=1: [(run["options"]["lambda"], factor * (run[key] or 0)) for run in l1]
         figure(folder / "l1.svg", [
             (series("weights"), "non-zero weights", "lambda"),
             (series("memory"), "peak memory, MB", "lambda"),

@@ -1,9 +1,9 @@
 //! Weights in single or half precision, owned or mapped.
 
 use half::f16;
-use memoir::Result;
 use memoir::model::{Precision, Tensor, TensorSource};
 use memoir::sparse::Storage;
+use memoir::{Error, Result};
 
 /// An array of weights.
 #[derive(Debug)]
@@ -62,5 +62,15 @@ impl Weights {
             }
             (_, same) => same,
         }
+    }
+}
+
+/// Fails for precisions that these weights cannot be stored in.
+pub(crate) fn check(precision: Precision) -> Result<()> {
+    match precision {
+        Precision::F32 | Precision::F16 => Ok(()),
+        Precision::Int8 => Err(Error::Parameter(
+            "weights of trees can be stored in f32 or f16, not in int8".to_owned(),
+        )),
     }
 }

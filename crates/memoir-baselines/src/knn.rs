@@ -307,7 +307,7 @@ impl Scorer for Neighbours {
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
         match precision {
             Precision::F32 => Ok(self),
-            Precision::F16 => Err(Error::Mismatch(
+            Precision::F16 | Precision::Int8 => Err(Error::Mismatch(
                 "`knn` keeps training rows as they are: it cannot store them in half precision".to_owned(),
             )),
         }

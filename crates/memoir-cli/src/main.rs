@@ -3,12 +3,15 @@
 
 mod answers;
 mod arguments;
+mod chart;
 #[cfg(unix)]
 mod compare;
 mod demo_corpus;
+mod evaluation_report;
 mod failure;
 mod gap_plot;
 mod interrupt;
+mod marked_text;
 mod method_options;
 mod peak_memory;
 mod progress;
@@ -45,6 +48,7 @@ enum Verb {
     Margins(verbs::margins::Arguments),
     Explain(verbs::explain::Arguments),
     Classes(verbs::classes::Arguments),
+    Compact(verbs::compact::Arguments),
     #[cfg(unix)]
     Compare(verbs::compare::Arguments),
     #[cfg(unix)]
@@ -107,6 +111,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
         #[cfg(unix)]
         Verb::Measured(arguments) => verbs::measured::run(&arguments, context),
         Verb::Data(arguments) => verbs::data::run(&arguments, context),
+        Verb::Compact(arguments) => verbs::compact::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),
         Verb::Completions(arguments) => verbs::completions::run(&arguments, context),
         Verb::Man(arguments) => verbs::man::run(&arguments, context),

@@ -1,6 +1,6 @@
 //! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
 
-use crate::model::{FIXED, LINEAR, REDUCED, ScorerKind};
+use crate::model::{FIXED, LINEAR, PACKED, REDUCED, ScorerKind};
 use crate::params::{Spec, Values};
 use crate::train::softmax::SOFTMAX;
 use crate::train::{CENTROID, MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH, Trainer};
@@ -37,7 +37,7 @@ impl Catalogue {
     pub fn new() -> Self {
         Self {
             algorithms: vec![SOFTMAX, MEMOIR_L2, MEMOIR_L1, MEMOIR_LSH, CENTROID],
-            scorers: vec![LINEAR, FIXED, REDUCED],
+            scorers: vec![LINEAR, FIXED, REDUCED, PACKED],
         }
     }
 

@@ -7,7 +7,7 @@ use memoir::sparse::{RowView, Scored, Storage, TopK};
 
 use super::grow::Tree;
 use super::tail::Tail;
-use crate::halves::Weights;
+use crate::halves::{self, Weights};
 use crate::ranking::{check_offsets, complete};
 
 /// The kind of scorer, for a catalogue.
@@ -256,6 +256,7 @@ impl Scorer for Forest {
     }
 
     fn with_precision(mut self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
+        halves::check(precision)?;
         self.separator_weights = self.separator_weights.with_precision(precision);
         Ok(self)
     }

@@ -6,7 +6,7 @@ use memoir::sparse::{RowView, Scored, Storage, TopK};
 
 use super::nodes::NO_CHILD;
 use super::table::{Input, slot};
-use crate::halves::Weights;
+use crate::halves::{self, Weights};
 use crate::ranking::complete;
 
 /// The kind of scorer, for a catalogue.
@@ -168,6 +168,7 @@ impl Scorer for RecallTreeScorer {
     }
 
     fn with_precision(mut self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
+        halves::check(precision)?;
         self.weights = self.weights.with_precision(precision);
         Ok(self)
     }

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use memoir::data::{self, ReadOptions, Source};
-use memoir::eval::{Evaluation, Report};
+use memoir::eval::{Confidence, Evaluation, Report};
 use memoir::{Model, Session};
 use serde::Serialize;
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
+use crate::evaluation_report;
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_time};
 
@@ -25,6 +26,9 @@ Measures:
   macro-F1     mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)
   precision@k  mean share of the k best classes that are labels
   recall@k     mean share of the labels that are among the k best classes
+  calibration error   mean distance between probabilities and shares of right answers (in 15 bins)
+Rows that can be automated: the most rows whose answers are together as accurate as wanted, and the
+probability from which on `memoir predict --min-confidence` gives these.
 Head, middle and tail are the classes from frequent to rare, each with a third of the training labels.")]
 pub(crate) struct Arguments {
     /// The model file
@@ -34,6 +38,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Write a report into this folder: an HTML page, the same as Markdown, and plots
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -48,6 +55,10 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let source = Source::new(&arguments.data);
     let report = measure(&model, source, &arguments.reading.options(), &session)?;
     progress.clear();
+    if let Some(folder) = &arguments.report {
+        let name = |path: &PathBuf| path.display().to_string();
+        evaluation_report::write(folder, &report, &name(&arguments.model), &name(&arguments.data))?;
+    }
     let text = if arguments.json {
         json(&report, start.elapsed())?
     } else {
@@ -66,23 +77,34 @@ pub(crate) fn measure(
 ) -> anyhow::Result<Report> {
     let name = source.name().to_owned();
     let mut evaluation = Evaluation::new();
+    let mut confidence = model.calibration.as_ref().map(|_| Confidence::default());
     // Names that only the data knows get numbers behind the model's.
     let mut names = model.classes.clone();
     let mut labels = Vec::new();
-    data::stream_with(source, options, &model.preprocessing, session, |block| {
-        let predictions = model.predict_rows(&block.rows, Evaluation::DEPTH, session)?;
+    data::stream_labelled(source, options, &model.preprocessing, session, |block| {
+        let predictions = match confidence {
+            Some(_) => model.predict_probabilities(&block.rows, Evaluation::DEPTH, session)?,
+            None => model.predict_rows(&block.rows, Evaluation::DEPTH, session)?,
+        };
         let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
         for (row, best) in predictions.iter().enumerate() {
             labels.clear();
             labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
             evaluation.add(&labels, best);
+            if let (Some(confidence), Some(answer)) = (&mut confidence, best.first())
+                && !labels.is_empty()
+            {
+                confidence.add(answer.score, labels.contains(&answer.class));
+            }
         }
         Ok(())
     })?;
     if evaluation.rows() == 0 {
         bail!("{name}: no row has a label; an evaluation needs them");
     }
-    Ok(evaluation.report(&names, &model.origin.class_counts))
+    let mut report = evaluation.report(&names, &model.origin.class_counts);
+    report.confidence = confidence.map(|confidence| confidence.report());
+    Ok(report)
 }
 
 /// What `--json` prints.
@@ -115,6 +137,24 @@ pub(crate) fn table(report: &Report, time: Duration) -> String {
     ] {
         line(&format!("precision@{k}"), percent(precision));
         line(&format!("recall@{k}"), percent(recall));
+    }
+    match &report.confidence {
+        Some(confidence) => {
+            let error = format!("{:.4}", confidence.expected_calibration_error);
+            line("calibration error", error);
+            text += "\nrows that can be automated     rows   share  from probability\n";
+            for point in &confidence.coverage {
+                let _ = writeln!(
+                    text,
+                    "at {:>4} accuracy   {:>17}{:>8}{:>18}",
+                    format!("{:.0}%", 100.0 * point.target),
+                    show_count(point.rows),
+                    format!("{:.1}%", 100.0 * point.coverage),
+                    point.threshold.map_or("never".to_owned(), |t| format!("{t:.4}"))
+                );
+            }
+        }
+        None => text += "\nThe model is not calibrated: its scores are no probabilities.\n",
     }
     let _ = writeln!(
         text,

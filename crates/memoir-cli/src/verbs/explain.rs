@@ -1,7 +1,7 @@
 //! `memoir explain`: which words decide for the answer, and what has a class learned?
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -9,18 +9,19 @@ use anyhow::bail;
 use clap::{ArgGroup, Args};
 use memoir::Model;
 use memoir::data::{self, Format, ReadOptions, Source};
-use memoir::model::{Explanation, FeatureWeight};
+use memoir::model::{Candidate, Explanation, FeatureWeight};
 use memoir::sparse::Rows;
 use memoir::text::{Input, TextScratch};
 
-use crate::Context;
 use crate::arguments::{parse_positive, silent_session};
+use crate::{Context, marked_text};
 
 /// Show which words decide for an answer, or what a class has learned
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["text", "row", "class"]))]
 #[command(after_help = "Examples:
   memoir explain m.memoir --text 'printer out of toner'
+  memoir explain m.memoir --text 'printer out of toner' --html > why.html
   memoir explain m.memoir --row '3:1 17:0.5'
   memoir explain m.memoir --class hardware --top 20")]
 pub(crate) struct Arguments {
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
     /// A class to show the strongest features of
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
+    /// Print a page with the words of the text marked: green for the answer, red for the runner-up
+    #[arg(long, requires = "text", conflicts_with = "json")]
+    html: bool,
     /// How many features to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive)]
     top: NonZeroUsize,
@@ -71,15 +75,26 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             (None, row) => vector(row.as_deref().unwrap_or_default(), &model, context)?,
         };
         let mut explanation = model.explain(rows.row(0))?;
+        let text = arguments.text.as_deref().unwrap_or_default();
+        let marks = model.mark(text, &explanation);
         explanation.features.truncate(top);
         if arguments.json {
             serde_json::to_string_pretty(&explanation)? + "\n"
+        } else if arguments.html {
+            marked_text::html(text, &marks, &explanation, top)
+        } else if arguments.text.is_some() && shows_colours() {
+            marked_text::for_terminal(text, &marks) + "\n" + &table(&explanation)
         } else {
             table(&explanation)
         }
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Whether the output is a terminal whose user has nothing against colours.
+fn shows_colours() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// The row that `text` stands for, read as a line of a libsvm file.
@@ -110,21 +125,16 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
 /// The explanation for people. `write!` to a `String` cannot fail.
 pub(crate) fn table(explanation: &Explanation) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{:<11}{}  {:.4}",
-        "answer",
-        explanation.answer.name.escape_debug(),
-        explanation.answer.score
-    );
+    let mut side = |name: &str, candidate: &Candidate| {
+        let probability = candidate.probability.map_or(String::new(), |probability| {
+            format!("  probability {probability:.4}")
+        });
+        let class = candidate.name.escape_debug();
+        let _ = writeln!(text, "{name:<11}{class}  {:.4}{probability}", candidate.score);
+    };
+    side("answer", &explanation.answer);
     if let Some(runner_up) = &explanation.runner_up {
-        let _ = writeln!(
-            text,
-            "{:<11}{}  {:.4}",
-            "runner-up",
-            runner_up.name.escape_debug(),
-            runner_up.score
-        );
+        side("runner-up", runner_up);
     }
     if explanation.features.is_empty() {
         text += "\nnothing in it is known to the model\n";

@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use memoir::Model;
-use memoir::model::{ClassSize, Summary};
+use memoir::model::{ClassSize, FeatureWeight, Summary};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::Context;
-use crate::sizes::{show_count, show_size};
+use crate::arguments::parse_positive;
+use crate::sizes::{show_count, show_counted, show_size};
 
 /// Show what is in a model file: sizes, parameters, classes
 #[derive(Debug, Args)]
@@ -20,16 +24,56 @@ pub(crate) struct Arguments {
     /// Check every byte of the file first
     #[arg(long)]
     verify: bool,
+    /// Show a class instead: its strongest words, the classes most like it, its number of training rows
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    class: Option<String>,
+    /// How many words and classes to show with --class
+    #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive, requires = "class")]
+    top: NonZeroUsize,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// A class as `--class` shows it.
+#[derive(Debug, Serialize)]
+struct ClassProfile {
+    name: String,
+    /// Training rows; unknown if the file does not say.
+    rows: Option<u32>,
+    strongest: Vec<FeatureWeight>,
+    nearest: Vec<NearClass>,
+}
+
+#[derive(Debug, Serialize)]
+struct NearClass {
+    name: String,
+    /// Cosine of the two classes' weights.
+    similarity: f32,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     if arguments.verify {
         Model::verify(&arguments.model, &context.catalogue)?;
     }
-    let summary = Model::load(&arguments.model, &context.catalogue)?.summary()?;
+    let model = Model::load(&arguments.model, &context.catalogue)?;
+    if let Some(name) = &arguments.class {
+        let Some(class) = model.classes.find(name) else {
+            bail!(
+                "{}: there is no class `{name}` in this model",
+                arguments.model.display()
+            );
+        };
+        let profile = profile(&model, class, arguments.top.get())?;
+        let text = if arguments.json {
+            serde_json::to_string_pretty(&profile)? + "\n"
+        } else {
+            class_table(&profile)
+        };
+        io::stdout().write_all(text.as_bytes())?;
+        return Ok(());
+    }
+    let summary = model.summary()?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&summary)? + "\n"
     } else {
@@ -37,6 +81,40 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+fn profile(model: &Model, class: u32, top: usize) -> anyhow::Result<ClassProfile> {
+    let nearest = model.nearest_classes(class, top)?.into_iter();
+    Ok(ClassProfile {
+        name: model.classes.name(class).to_owned(),
+        rows: model.origin.class_counts.get(class as usize).copied(),
+        strongest: model.class_features(class, top)?,
+        nearest: nearest
+            .map(|(class, similarity)| NearClass {
+                name: model.classes.name(class).to_owned(),
+                similarity,
+            })
+            .collect(),
+    })
+}
+
+/// The class for people. `write!` to a `String` cannot fail.
+fn class_table(profile: &ClassProfile) -> String {
+    let rows = profile
+        .rows
+        .map_or("unknown".to_owned(), |rows| show_count(u64::from(rows)));
+    let mut text = format!(
+        "class  {}\nrows   {rows}\n\n  weight  feature\n",
+        profile.name.escape_debug()
+    );
+    for feature in &profile.strongest {
+        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, feature.name.escape_debug());
+    }
+    text += "\n  cosine  nearest classes\n";
+    for near in &profile.nearest {
+        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, near.name.escape_debug());
+    }
+    text
 }
 
 /// The summary for people. `write!` to a `String` cannot fail.
@@ -54,6 +132,16 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
     if let (Some(weights), Some(precision)) = (summary.weights, &summary.precision) {
         line("weights", format!("{}, {precision}", show_count(weights as u64)));
     }
+    line(
+        "calibration",
+        match &summary.calibration {
+            Some(calibration) => format!(
+                "probabilities fitted on {}",
+                show_counted(calibration.rows, "row")
+            ),
+            None => "none: scores are no probabilities".to_owned(),
+        },
+    );
     line("input", summary.input.to_owned());
     if let Some(params) = &summary.text {
         line("text", options(&serde_json::to_value(params)?));

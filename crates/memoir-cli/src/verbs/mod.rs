@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod classes;
+pub(crate) mod compact;
 #[cfg(unix)]
 pub(crate) mod compare;
 pub(crate) mod completions;

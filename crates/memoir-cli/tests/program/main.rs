@@ -3,8 +3,10 @@
 #[cfg(unix)]
 mod browser;
 mod checkpoints;
+mod compact;
 #[cfg(unix)]
 mod compare;
+mod confidence;
 mod determinism;
 #[cfg(unix)]
 mod interrupt;

@@ -44,7 +44,9 @@ pub use classes::ClassNames;
 pub use dataset::{Dataset, LabelSets};
 pub use format::{Content, Format};
 pub use options::{MAX_FEATURES, PrepOptions, ReadOptions, WeightingChoice};
-pub use read::{Block, Known, TrainingData, read_further, read_training, read_with, stream_with};
+pub use read::{
+    Block, Known, TrainingData, read_further, read_training, read_with, stream_labelled, stream_with,
+};
 pub use report::ReadReport;
 pub use source::Source;
 

@@ -80,6 +80,8 @@ pub(super) struct Parsed {
     pub(super) weights: Option<Vec<f32>>,
     /// The line in the block, counted from 0, where each row begins.
     pub(super) row_lines: Vec<u32>,
+    /// The line in the block where each bad row begins.
+    pub(super) bad_lines: Vec<u32>,
     pub(super) tally: Tally,
 }
 
@@ -104,6 +106,7 @@ impl Parsed {
         self.names.clear();
         self.weights = None;
         self.row_lines.clear();
+        self.bad_lines.clear();
         self.tally = Tally::default();
     }
 
@@ -126,6 +129,7 @@ impl Parsed {
     /// Notes a bad row.
     pub(super) fn push_bad(&mut self, line: u64, problem: Problem) {
         self.tally.bad_rows += 1;
+        self.bad_lines.push(line as u32);
         if self.tally.told.len() < TOLD_BAD_ROWS {
             self.tally.told.push(BadRow { line, problem });
         }

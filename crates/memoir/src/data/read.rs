@@ -33,6 +33,8 @@ pub struct Block {
     pub classes: ClassNames,
     /// 1-based number of the line where each row begins.
     pub lines: Vec<u64>,
+    /// The same of each row that was bad and left out.
+    pub skipped: Vec<u64>,
 }
 
 /// What a model that is to learn more knows already.
@@ -231,13 +233,49 @@ pub fn stream_with(
     options: &ReadOptions,
     preprocessing: &Preprocessing,
     session: &Session<'_>,
-    mut take: impl FnMut(Block) -> Result<()>,
+    take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
     let fallback = match wanted(preprocessing) {
         Content::Vectors => Format::Libsvm,
         Content::Text => Format::Lines,
     };
-    let mut reader = Reader::open(source, options, Purpose::Prediction(fallback), session)?;
+    stream(
+        source,
+        options,
+        preprocessing,
+        Purpose::Prediction(fallback),
+        session,
+        take,
+    )
+}
+
+/// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that says so.
+pub fn stream_labelled(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    session: &Session<'_>,
+    take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    stream(
+        source,
+        options,
+        preprocessing,
+        Purpose::Measurement,
+        session,
+        take,
+    )
+}
+
+fn stream(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    purpose: Purpose,
+    session: &Session<'_>,
+    mut take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    let mut reader = Reader::open(source, options, purpose, session)?;
     check_content(&reader, preprocessing)?;
     let mut unlabelled = 0;
     reader.run(
@@ -245,16 +283,17 @@ pub fn stream_with(
         |parsed, prepared, position| {
             prepared?;
             unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
-            let lines = parsed
-                .row_lines
-                .iter()
-                .map(|&line| position.lines + u64::from(line) + 1)
-                .collect();
+            let numbers = |lines: &[u32]| {
+                let lines = lines.iter();
+                lines.map(|&line| position.lines + u64::from(line) + 1).collect()
+            };
+            let (lines, skipped) = (numbers(&parsed.row_lines), numbers(&parsed.bad_lines));
             take(Block {
                 rows: std::mem::take(&mut parsed.rows),
                 labels: std::mem::take(&mut parsed.labels),
                 classes: std::mem::take(&mut parsed.names),
                 lines,
+                skipped,
             })
         },
     )?;

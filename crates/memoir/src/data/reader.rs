@@ -73,6 +73,8 @@ impl Parser {
 pub(super) enum Purpose {
     /// Training or evaluation: a table must have a column of labels.
     Labelled,
+    /// Evaluation of a model: the same, and where nothing tells the format, it is libsvm.
+    Measurement,
     /// Prediction; where nothing tells the format, it is this one.
     Prediction(Format),
 }
@@ -116,6 +118,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         let (named, vague) = source.format();
         let likely = match purpose {
             Purpose::Prediction(fallback) if vague => Some(fallback),
+            Purpose::Measurement if vague => Some(named.unwrap_or(Format::Libsvm)),
             _ => named,
         };
         let likely = options.format.or(likely);
@@ -132,13 +135,14 @@ impl<'s, 'o> Reader<'s, 'o> {
             _ => None,
         };
         let format = shown_by_content.or(likely).ok_or_else(|| unknown_format(&name))?;
-        if format == Format::Lines && purpose == Purpose::Labelled {
+        let labelled = purpose == Purpose::Labelled || purpose == Purpose::Measurement;
+        if format == Format::Lines && labelled {
             return Err(Error::input(
                 &name,
                 "raw lines have no labels; expected a format with labels, such as csv",
             ));
         }
-        let (parser, header) = Parser::new(format, &first.bytes, options, purpose == Purpose::Labelled)
+        let (parser, header) = Parser::new(format, &first.bytes, options, labelled)
             .map_err(|problem| located(&name, 1, problem))?;
         let lines = memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64;
         first.bytes.drain(..header);

@@ -15,6 +15,7 @@
 //! and left out. All counts are whole numbers, so the report does not depend on how rows were split among threads.
 
 mod bands;
+mod confidence;
 mod confusions;
 pub mod margins;
 mod report;
@@ -24,6 +25,7 @@ mod tests;
 pub mod theory;
 
 pub use bands::{Band, FrequencyBand};
+pub use confidence::{Confidence, ConfidenceReport, Coverage, ReliabilityBin, TARGETS};
 pub use confusions::Confusions;
 pub use report::{Confusion, Report};
 pub use tally::{CUTOFFS, Evaluation};

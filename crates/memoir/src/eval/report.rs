@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::ClassNames;
 use crate::eval::tally::{CUTOFFS, ClassTally, Evaluation};
-use crate::eval::{Band, FrequencyBand};
+use crate::eval::{Band, ConfidenceReport, FrequencyBand};
 
 /// A class that is mistaken for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct Report {
     pub recall_at_5: f64,
     /// Quality by frequency of the class in training.
     pub by_frequency: Vec<FrequencyBand>,
+    /// What probabilities are worth, if the model is calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<ConfidenceReport>,
     /// The most frequent mistakes. A row with several labels counts once for each of them.
     pub confusions: Vec<Confusion>,
 }
@@ -116,6 +119,7 @@ impl Report {
             recall_at_3: recall(1),
             recall_at_5: recall(2),
             by_frequency,
+            confidence: None,
             confusions: evaluation
                 .confusions
                 .most_frequent(Self::CONFUSIONS)

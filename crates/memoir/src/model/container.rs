@@ -118,6 +118,11 @@ impl Container {
         self.check_arrays(|_, _| true)
     }
 
+    /// Whether there is a text called `name` in the header.
+    pub(super) fn has_text(&self, name: &str) -> bool {
+        self.metadata.contains_key(name)
+    }
+
     /// The text called `name` in the header.
     pub(super) fn text(&self, name: &str) -> Result<&str> {
         let text = self.metadata.get(name).map(String::as_str);
@@ -378,6 +383,7 @@ mod tests {
                     &LabelSets::new(),
                 ),
             },
+            calibration: None,
             origin: Origin::default(),
         };
         model.save(&path).unwrap();

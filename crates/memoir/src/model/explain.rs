@@ -1,13 +1,17 @@
 //! Why an answer is the answer: what each feature of a row says for it and for the runner-up.
 //!
-//! The shares of the features and the bias add up to the score. For a `linear` scorer they do so to the last bit when
-//! they are added in `f32`, in the order of the feature numbers, to the bias; in any other order, and for a `fixed` scorer,
-//! up to rounding: at most `n * 2^-23` times the sum of the absolute values of `n` shares.
+//! The shares of the features, the bias and the rounding of a candidate add up to its score, exactly (in `f64`). The rounding
+//! is what single precision loses in between; it is at most `n * 2^-23` times the sum of the absolute values of `n` shares.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::calibration::CANDIDATES;
 use super::{Model, Scratch};
 use crate::sparse::{RowView, Scored};
+use crate::text::AnalyzerScratch;
 use crate::{Error, Result};
 
 /// A class that was considered.
@@ -21,6 +25,10 @@ pub struct Candidate {
     pub score: f32,
     /// The part of the score that no feature of the row causes.
     pub bias: f32,
+    /// What is left of the score without the bias and all shares: an error of rounding.
+    pub rounding: f64,
+    /// How likely it is right, if the model is calibrated.
+    pub probability: Option<f32>,
 }
 
 /// What one feature of a row says.
@@ -56,6 +64,16 @@ pub struct Explanation {
     pub features: Vec<FeatureShare>,
 }
 
+/// A part of a text, and how much its words speak for the answer rather than the runner-up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mark {
+    /// Bytes of the text; parts follow each other without gaps.
+    pub range: Range<usize>,
+    /// Positive for the answer, negative for the runner-up, 0 for what the model does not know or care about. The sum over all
+    /// parts is what the features decide.
+    pub decides: f64,
+}
+
 /// A feature with its weight for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureWeight {
@@ -71,7 +89,12 @@ impl Model {
     /// Explains the answer for a weighted row (see [`crate::text::Preprocessing`]).
     pub fn explain(&self, row: RowView<'_>) -> Result<Explanation> {
         let mut best = Vec::new();
-        self.scorer.top_k(row, 2, &mut Scratch::default(), &mut best);
+        self.scorer
+            .top_k(row, 2.max(CANDIDATES), &mut Scratch::default(), &mut best);
+        let mut probabilities = Vec::new();
+        if let Some(calibration) = &self.calibration {
+            calibration.probabilities(self.known_features(row), &best, &mut probabilities);
+        }
         let Some(&answer) = best.first() else {
             return Err(Error::Mismatch(
                 "the model has no classes, so there is no answer".to_owned(),
@@ -99,13 +122,94 @@ impl Model {
                     .map_or(0.0, |share| share.1),
             })
             .collect();
+        let sum = |share: fn(&FeatureShare) -> f32| features.iter().map(|f| f64::from(share(f))).sum::<f64>();
+        let sums = [sum(|share| share.for_answer), sum(|share| share.for_runner_up)];
         // Stable: equal features stay in the order of their numbers.
         features.sort_by(|a, b| b.decides().abs().total_cmp(&a.decides().abs()));
         Ok(Explanation {
-            answer: self.candidate(answer),
-            runner_up: runner_up.map(|scored| self.candidate(scored)),
+            answer: self.candidate(answer, sums[0], probabilities.first()),
+            runner_up: runner_up.map(|scored| self.candidate(scored, sums[1], probabilities.get(1))),
             features,
         })
+    }
+
+    /// Cuts `text`, to which `explanation` belongs, into parts and says what the words of each decide. A word that comes
+    /// several times shares what it decides evenly; a run of words or characters spreads it over its length.
+    pub fn mark(&self, text: &str, explanation: &Explanation) -> Vec<Mark> {
+        let Some(pipeline) = self.preprocessing.text() else {
+            return Vec::new();
+        };
+        let spans = pipeline.analyzer.spans(text, &mut AnalyzerScratch::default());
+        let known: Vec<(u32, Range<usize>)> = spans
+            .into_iter()
+            .filter_map(|span| Some((pipeline.vocabulary.find(&span.token)?, span.range)))
+            .filter(|(_, range)| !range.is_empty())
+            .collect();
+        let mut occurrences: FxHashMap<u32, f64> = FxHashMap::default();
+        for (feature, _) in &known {
+            *occurrences.entry(*feature).or_default() += 1.0;
+        }
+        let decides = explanation.features.iter().map(|share| {
+            let decides = f64::from(share.for_answer) - f64::from(share.for_runner_up);
+            (
+                share.feature,
+                decides / occurrences.get(&share.feature).copied().unwrap_or(1.0),
+            )
+        });
+        let decides: FxHashMap<u32, f64> = decides.collect();
+        let mut ends: Vec<usize> = known
+            .iter()
+            .flat_map(|(_, range)| [range.start, range.end])
+            .collect();
+        ends.extend([0, text.len()]);
+        ends.sort_unstable();
+        ends.dedup();
+        let mut marks: Vec<Mark> = ends
+            .windows(2)
+            .map(|pair| Mark {
+                range: pair[0]..pair[1],
+                decides: 0.0,
+            })
+            .collect();
+        for (feature, range) in known {
+            let share = decides.get(&feature).copied().unwrap_or(0.0) / range.len() as f64;
+            let first = marks.partition_point(|mark| mark.range.start < range.start);
+            for mark in marks[first..]
+                .iter_mut()
+                .take_while(|mark| mark.range.end <= range.end)
+            {
+                mark.decides += share * mark.range.len() as f64;
+            }
+        }
+        marks
+    }
+
+    /// The `count` classes whose weights are most like those of `class` (by cosine), nearest first.
+    pub fn nearest_classes(&self, class: u32, count: usize) -> Result<Vec<(u32, f32)>> {
+        let weights = self
+            .scorer
+            .class_weights(class)
+            .ok_or_else(|| self.no_features())?;
+        let own: FxHashMap<u32, f32> = weights.into_iter().collect();
+        let mut products = vec![0f64; self.classes.len()];
+        let mut squares = vec![0f64; self.classes.len()];
+        for feature in 0..self.scorer.features() as u32 {
+            let own = own.get(&feature).map_or(0.0, |&weight| f64::from(weight));
+            for (other, weight) in self.scorer.feature_weights(feature).unwrap_or_default() {
+                let weight = f64::from(weight);
+                products[other as usize] += own * weight;
+                squares[other as usize] += weight * weight;
+            }
+        }
+        let length = squares.get(class as usize).map_or(0.0, |square| square.sqrt());
+        let mut near: Vec<(u32, f32)> = (0u32..)
+            .zip(products.iter().zip(&squares))
+            .filter(|(other, (product, _))| *other != class && **product > 0.0)
+            .map(|(other, (product, square))| (other, (product / (length * square.sqrt())) as f32))
+            .collect();
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        near.truncate(count);
+        Ok(near)
     }
 
     /// The `count` features that speak most for a class, strongest first.
@@ -137,12 +241,15 @@ impl Model {
         ))
     }
 
-    fn candidate(&self, scored: Scored) -> Candidate {
+    fn candidate(&self, scored: Scored, shares: f64, probability: Option<&f32>) -> Candidate {
+        let bias = self.scorer.bias(scored.class);
         Candidate {
             class: scored.class,
             name: self.classes.name(scored.class).to_owned(),
             score: scored.score,
-            bias: self.scorer.bias(scored.class),
+            bias,
+            rounding: f64::from(scored.score) - f64::from(bias) - shares,
+            probability: probability.copied(),
         }
     }
 }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::container::{CHECKSUMS, Container, VERSION};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
-use super::{Model, Origin, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Tensor, TensorSource};
 use crate::data::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -30,7 +30,11 @@ impl Model {
     pub fn verify(path: &Path, catalogue: &Catalogue) -> Result<()> {
         let container = Container::open(path)?;
         container.verify()?;
-        load(&container, catalogue).map(drop)
+        let model = load(&container, catalogue)?;
+        model
+            .scorer
+            .check_content()
+            .map_err(|message| container.invalid(message))
     }
 
     /// Writes the model to `path`: beside it first, then renamed, so that there is never half a file.
@@ -110,7 +114,11 @@ impl Model {
 
     /// The header, with its length in front.
     pub(super) fn header(&self, tensors: &[(String, Tensor<'_>)]) -> Result<Vec<u8>> {
-        let texts = [
+        let mut texts = Vec::new();
+        if let Some(calibration) = &self.calibration {
+            texts.push(("calibration", json(calibration)?));
+        }
+        texts.extend([
             ("classes", self.classes.len().to_string()),
             ("features", self.scorer.features().to_string()),
             ("format", "memoir".to_owned()),
@@ -121,7 +129,7 @@ impl Model {
             ),
             ("scorer", self.scorer.kind().to_owned()),
             ("version", VERSION.to_string()),
-        ];
+        ]);
         let mut header = String::from("{\"__metadata__\":{");
         for (index, (name, text)) in texts.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
@@ -194,6 +202,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
     }
     let stored: StoredPreprocessing = parse(container, "preprocessing")?;
     let preprocessing = stored.load(container)?;
+    let calibration = load_calibration(container)?;
     let scorer = (scorer_kind.load)(container)?;
     if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
         return Err(container.invalid(format!(
@@ -206,8 +215,20 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         classes,
         preprocessing,
         scorer,
+        calibration,
         origin,
     })
+}
+
+fn load_calibration(container: &Container) -> Result<Option<Calibration>> {
+    if !container.has_text("calibration") {
+        return Ok(None);
+    }
+    let calibration: Calibration = parse(container, "calibration")?;
+    calibration
+        .check()
+        .map_err(|what| container.invalid(format!("`calibration` in its header has {what}")))?;
+    Ok(Some(calibration))
 }
 
 /// The class names as arrays.

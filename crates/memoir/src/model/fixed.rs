@@ -6,10 +6,12 @@ use rustc_hash::FxHashMap;
 
 use super::tensors::in_order;
 use crate::Result;
-use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::model::{
+    LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
+};
 use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch, WEIGHT_UNITS,
-    Wide, padded, quantize_trimmed, quantize_weight, search,
+    Bits, FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch,
+    WEIGHT_UNITS, Wide, padded, quantize_trimmed, quantize_weight, search,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -103,10 +105,11 @@ impl<P: Posting> FixedScorer<P> {
     }
 
     fn weight(&self, feature: u32, class: u32) -> i16 {
-        self.postings(feature)
-            .iter()
-            .find(|posting| posting.class() == class)
-            .map_or(0, |posting| posting.weight())
+        let postings = self.postings(feature);
+        // They are sorted; in a damaged file, some may not be found.
+        let place = postings.partition_point(|posting| posting.class() < class);
+        let found = postings.get(place).filter(|posting| posting.class() == class);
+        found.map_or(0, |posting| posting.weight())
     }
 }
 
@@ -218,12 +221,18 @@ impl<P: Stored> Scorer for FixedScorer<P> {
     }
 
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
-        let mut builder = LinearBuilder::new(self.classes);
-        builder.reserve(self.weights());
-        for feature in 0..Scorer::features(&*self) as u32 {
-            builder.push_feature(self.feature_weights(feature).unwrap_or_default());
-        }
-        Ok(Box::new(builder.finish(precision)))
+        Ok(match precision {
+            Precision::F16 => Box::new(PackedScorer::of(&*self, Bits::Sixteen)?.with_trim(self.trim())),
+            Precision::Int8 => Box::new(PackedScorer::of(&*self, Bits::Eight)?.with_trim(self.trim())),
+            Precision::F32 => {
+                let mut builder = LinearBuilder::new(self.classes);
+                builder.reserve(self.weights());
+                for feature in 0..Scorer::features(&*self) as u32 {
+                    builder.push_feature(self.feature_weights(feature).unwrap_or_default());
+                }
+                Box::new(builder.finish(precision))
+            }
+        })
     }
 
     fn with_largest_weights(self: Box<Self>, most: usize) -> Result<Box<dyn Scorer>> {
@@ -270,6 +279,20 @@ impl<P: Stored> Scorer for FixedScorer<P> {
             build::<Narrow>(&*self, new_numbers, self.trim())
         } else {
             build::<Wide>(&*self, new_numbers, self.trim())
+        })
+    }
+
+    fn check_content(&self) -> std::result::Result<(), String> {
+        let beyond = self
+            .postings
+            .iter()
+            .find(|posting| posting.class() as usize >= self.classes);
+        beyond.map_or(Ok(()), |posting| {
+            Err(format!(
+                "`{POSTINGS}` names class {}, but there are {} classes",
+                posting.class(),
+                self.classes
+            ))
         })
     }
 

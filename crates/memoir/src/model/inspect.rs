@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Model;
+use super::calibration::Basis;
 use super::file::{ClassArrays, file_size};
 use crate::Result;
 use crate::params::Value;
@@ -34,6 +35,8 @@ pub struct Summary {
     pub weights: Option<usize>,
     /// How weights are stored (`f32`), if the scorer has such.
     pub precision: Option<&'static str>,
+    /// How scores become probabilities, if they do.
+    pub calibration: Option<CalibrationSummary>,
     /// What the input is: `text` or `vectors`.
     pub input: &'static str,
     /// How text becomes features, if the input is text.
@@ -50,6 +53,15 @@ pub struct Summary {
     pub largest_classes: Vec<ClassSize>,
     /// The classes with the fewest training rows, smallest first.
     pub smallest_classes: Vec<ClassSize>,
+}
+
+/// What a calibration was fitted on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CalibrationSummary {
+    /// Which rows.
+    pub basis: Basis,
+    /// How many.
+    pub rows: u64,
 }
 
 /// An array of a model file.
@@ -93,6 +105,10 @@ impl Model {
             features: self.scorer.features(),
             weights: stored.map(|(count, _)| count),
             precision: stored.map(|(_, element)| element),
+            calibration: self.calibration.as_ref().map(|calibration| CalibrationSummary {
+                basis: calibration.basis,
+                rows: calibration.rows,
+            }),
             input: if text.is_some() { "text" } else { "vectors" },
             text: text.map(|text| text.params.clone()),
             weighting: weighting.scheme,

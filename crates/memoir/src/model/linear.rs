@@ -7,8 +7,11 @@ use half::f16;
 
 use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
 use super::tensors::in_order;
-use super::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use super::{
+    LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
+};
 use crate::Result;
+use crate::sparse::fixed::Bits;
 use crate::sparse::{RowView, Scored, Storage};
 
 /// The kind of scorer, for a catalogue.
@@ -152,7 +155,7 @@ impl Linear {
         self
     }
 
-    /// The same scorer with its weights stored in another precision.
+    /// The same scorer with its weights stored in another precision, of 32 or 16 bits.
     pub fn with_precision(mut self, precision: Precision) -> Self {
         self.weights = match (precision, self.weights) {
             (Precision::F16, Weights::F32(weights)) => Weights::F16(
@@ -258,6 +261,9 @@ impl Scorer for Linear {
     }
 
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
+        if precision == Precision::Int8 {
+            return Ok(Box::new(PackedScorer::of(&*self, Bits::Eight)?));
+        }
         Ok(Box::new(Linear::with_precision(*self, precision)))
     }
 
@@ -272,6 +278,46 @@ impl Scorer for Linear {
             scorer = scorer.with_bias(new_numbers.combine(bias.iter().copied(), f32::max));
         }
         Ok(Box::new(scorer))
+    }
+
+    fn with_largest_weights(self: Box<Self>, most: usize) -> Result<Box<dyn Scorer>> {
+        let mut sizes: Vec<u32> = Vec::with_capacity(self.stored_weights());
+        let features = 0..self.features() as u32;
+        for feature in features.clone() {
+            // The bits of numbers that are not negative rise with them.
+            self.visit_feature(feature, |_, weight| sizes.push(weight.abs().to_bits()));
+        }
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let Some(&least) = sizes.get(most) else {
+            return Ok(self);
+        };
+        let mut builder = LinearBuilder::new(self.classes);
+        for feature in features {
+            let mut weights = self.feature_weights(feature).unwrap_or_default();
+            weights.retain(|weight| weight.1.abs().to_bits() > least);
+            builder.push_feature(weights);
+        }
+        let mut fewer = builder.finish(self.precision());
+        fewer.bias = self.bias;
+        Ok(Box::new(fewer))
+    }
+
+    fn check_content(&self) -> std::result::Result<(), String> {
+        for feature in 0..self.features() as u32 {
+            let mut beyond = None;
+            self.visit_feature(feature, |class, _| {
+                if class as usize >= self.classes {
+                    beyond = Some(class);
+                }
+            });
+            if let Some(class) = beyond {
+                return Err(format!(
+                    "`weights.classes` names class {class} for feature {feature}, but there are {} classes",
+                    self.classes
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {

@@ -2,6 +2,7 @@
 //! Prediction is exact: nothing here knows oracles or trainers.
 
 mod builder;
+pub mod calibration;
 mod container;
 mod explain;
 mod file;
@@ -9,6 +10,7 @@ mod fixed;
 mod inspect;
 mod linear;
 mod output;
+mod packed;
 mod predict;
 mod preprocessing;
 mod reclassify;
@@ -26,11 +28,13 @@ use crate::text::{Preprocessing, RowNeeds};
 use crate::{Error, Result};
 
 pub use builder::LinearBuilder;
-pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight};
+pub use calibration::Calibration;
+pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark};
 pub use fixed::{FIXED, FixedScorer};
-pub use inspect::{ClassSize, Summary, TensorSummary};
+pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear};
 pub use output::write_beside;
+pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
 pub use reclassify::NewNumbers;
 pub use reduced::{REDUCED, Reduced};
@@ -44,6 +48,8 @@ pub struct Model {
     pub preprocessing: Preprocessing,
     /// Scores classes for a row.
     pub scorer: Box<dyn Scorer>,
+    /// Turns scores into probabilities, if that was fitted.
+    pub calibration: Option<Calibration>,
     /// Where the model comes from.
     pub origin: Origin,
 }
@@ -83,8 +89,10 @@ pub enum Precision {
     /// 32-bit floating point.
     #[default]
     F32,
-    /// 16-bit floating point: half the size, three decimal digits.
+    /// 16 bits: half the size, three decimal digits or more.
     F16,
+    /// 8 bits, in units of 1/127 of each feature's largest weight.
+    Int8,
 }
 
 /// Reusable memory of one predicting thread. Each scorer keeps what it needs in here, so that a row costs no
@@ -157,6 +165,11 @@ pub trait Scorer: Send + Sync {
     /// Number of stored weights and the type they are stored in (`f32`), where the scorer has such.
     fn weight_storage(&self) -> Option<(usize, &'static str)> {
         None
+    }
+
+    /// Looks at everything stored: an error in words if a class does not exist. Opening a model does not look that far.
+    fn check_content(&self) -> std::result::Result<(), String> {
+        Ok(())
     }
 
     /// What the score of `class` is before any feature is looked at.

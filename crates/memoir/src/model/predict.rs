@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::calibration::CANDIDATES;
 use super::{Model, Scratch};
 use crate::sparse::{RowView, Rows, Scored};
 use crate::text::TextScratch;
-use crate::{Result, Session};
+use crate::{Error, Result, Session};
 
 /// Rows that one worker predicts between two looks at the cancel flag.
 const STRIDE: usize = 64;
@@ -47,9 +48,21 @@ pub struct Predictor<'m> {
     text: TextScratch,
     row: Rows,
     best: Vec<Scored>,
+    /// Whether probabilities are given instead of scores.
+    as_probabilities: bool,
+    /// All classes that probabilities are made from.
+    all: Vec<Scored>,
+    probabilities: Vec<f32>,
 }
 
 impl Predictor<'_> {
+    /// From now on the scores of answers are probabilities. Fails if the model is not calibrated.
+    pub fn with_probabilities(mut self) -> Result<Self> {
+        self.model.calibrated()?;
+        self.as_probabilities = true;
+        Ok(self)
+    }
+
     /// The `k` best classes of a text, best first.
     pub fn text(&mut self, text: &str, k: usize) -> Result<&[Scored]> {
         self.row.clear();
@@ -80,7 +93,21 @@ impl Predictor<'_> {
 
     fn best(&mut self, k: usize) -> &[Scored] {
         let row = self.row.row(0);
-        self.model.scorer.top_k(row, k, &mut self.scratch, &mut self.best);
+        let asked = if self.as_probabilities {
+            k.max(CANDIDATES)
+        } else {
+            k
+        };
+        self.model
+            .scorer
+            .top_k(row, asked, &mut self.scratch, &mut self.best);
+        if self.as_probabilities {
+            self.all.clone_from(&self.best);
+            self.best.truncate(k);
+            let (all, best) = (&self.all, &mut self.best);
+            self.model
+                .give_probabilities(row, all, &mut self.probabilities, best);
+        }
         &self.best
     }
 }
@@ -94,14 +121,76 @@ impl Model {
             text: TextScratch::default(),
             row: Rows::new(),
             best: Vec::new(),
+            as_probabilities: false,
+            all: Vec::new(),
+            probabilities: Vec::new(),
         }
+    }
+
+    /// Number of entries of a weighted row that stand for something the model has seen.
+    pub fn known_features(&self, row: RowView<'_>) -> usize {
+        // The constant feature is in every row and says nothing.
+        row.len() - usize::from(self.preprocessing.weighting.constant && !row.is_empty())
+    }
+
+    /// Fails if the model cannot give probabilities.
+    fn calibrated(&self) -> Result<()> {
+        match self.calibration {
+            Some(_) => Ok(()),
+            None => Err(Error::Mismatch(
+                "the model is not calibrated, so it cannot give probabilities: train it with held-out rows (`--valid` or \
+                 `--valid-fraction`)"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// Replaces the scores of `answers`, the first of a row's `best` classes, by probabilities.
+    fn give_probabilities(
+        &self,
+        row: RowView<'_>,
+        best: &[Scored],
+        probabilities: &mut Vec<f32>,
+        answers: &mut [Scored],
+    ) {
+        if let Some(calibration) = &self.calibration {
+            calibration.probabilities(self.known_features(row), best, probabilities);
+        }
+        for (scored, &probability) in answers.iter_mut().zip(probabilities.iter()) {
+            // Places that no class filled stay recognizable.
+            if scored.score > f32::NEG_INFINITY {
+                scored.score = probability;
+            }
+        }
+    }
+
+    /// As [`Model::predict_rows`], with probabilities in place of scores. Fails if the model is not calibrated.
+    pub fn predict_probabilities(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
+        self.calibrated()?;
+        self.predict(rows, k, true, session)
     }
 
     /// The `k` best classes of each of `rows`, which are weighted already (see [`crate::text::Preprocessing`]).
     ///
     /// Works in the session's pool; the answer does not depend on its size.
     pub fn predict_rows(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
+        self.predict(rows, k, false, session)
+    }
+
+    fn predict(
+        &self,
+        rows: &Rows,
+        k: usize,
+        as_probabilities: bool,
+        session: &Session<'_>,
+    ) -> Result<Predictions> {
         let per_row = k.min(self.scorer.classes());
+        // Probabilities need more scores than are asked for.
+        let asked = if as_probabilities {
+            per_row.max(CANDIDATES)
+        } else {
+            per_row
+        };
         let nothing = Scored {
             class: 0,
             score: f32::NEG_INFINITY,
@@ -112,19 +201,26 @@ impl Model {
                 scored
                     .par_chunks_mut(STRIDE * per_row)
                     .enumerate()
-                    .try_for_each_init(Scratch::default, |scratch, (stride, answers)| {
-                        session.check()?;
-                        let first = stride * STRIDE;
-                        let numbers = first..first + answers.len() / per_row;
-                        let views: Vec<_> = numbers.map(|number| rows.row(number)).collect();
-                        self.scorer
-                            .top_k_rows(&views, per_row, scratch, &mut |number, best| {
-                                // A scorer that knows fewer classes leaves the rest at minus infinity.
-                                let answer = &mut answers[number * per_row..][..best.len()];
-                                answer.copy_from_slice(best);
-                            });
-                        Ok(())
-                    })
+                    .try_for_each_init(
+                        || (Scratch::default(), Vec::new()),
+                        |(scratch, probabilities), (stride, answers)| {
+                            session.check()?;
+                            let first = stride * STRIDE;
+                            let numbers = first..first + answers.len() / per_row;
+                            let views: Vec<_> = numbers.map(|number| rows.row(number)).collect();
+                            self.scorer
+                                .top_k_rows(&views, asked, scratch, &mut |number, best| {
+                                    // A scorer that knows fewer classes leaves the rest at minus infinity.
+                                    let count = best.len().min(per_row);
+                                    let answers = &mut answers[number * per_row..][..count];
+                                    answers.copy_from_slice(&best[..count]);
+                                    if as_probabilities {
+                                        self.give_probabilities(views[number], best, probabilities, answers);
+                                    }
+                                });
+                            Ok(())
+                        },
+                    )
             })?;
         }
         Ok(Predictions {

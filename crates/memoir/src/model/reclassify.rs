@@ -212,6 +212,7 @@ mod tests {
             )
         };
         Model {
+            calibration: None,
             classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
             preprocessing: Preprocessing {
                 input: Input::Vectors {

@@ -6,15 +6,17 @@ use rand::seq::SliceRandom;
 
 use crate::catalogue::Algorithm;
 use crate::data::{Dataset, LabelSets, TrainingData};
+use crate::model::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
 use crate::model::{Model, Origin};
 use crate::params::Values;
 use crate::{Error, Result, Session};
 
 /// Trains `algorithm` with the checked parameters `values` on `training`; `valid`, with rows prepared alike, is used
-/// only to choose when to stop.
+/// to choose when to stop, and to calibrate the scores.
 ///
-/// Rows of `valid` with a class that training does not have are left out: nothing about stopping can be learned from
-/// them.
+/// Rows of `valid` with a class that training does not have are left out of the first: nothing about stopping can be
+/// learned from them. Without `valid`, algorithms that can tell what rows would score that they were not trained on
+/// are calibrated by these.
 pub fn fit(
     algorithm: &Algorithm,
     values: &Values,
@@ -30,14 +32,17 @@ pub fn fit(
             "there is nothing to learn from: no row has a label".to_owned(),
         ));
     }
-    let valid = valid.map(|valid| with_known_classes(valid, &data));
+    let stop_by = valid
+        .as_ref()
+        .map(|valid| with_known_classes(valid.clone(), &data));
     let trainer = (algorithm.build)(values)?;
-    let scorer = trainer.train(&data, valid.as_ref(), session)?;
+    let (scorer, left_out) = trainer.train_scored(&data, stop_by.as_ref(), session)?;
     let params: BTreeMap<_, _> = values
         .iter()
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
-    Ok(Model {
+    let mut model = Model {
+        calibration: left_out.and_then(|scores| Calibration::fit(&scores, Basis::SetAside)),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
@@ -48,7 +53,35 @@ pub fn fit(
         classes: data.classes,
         preprocessing,
         scorer,
-    })
+    };
+    if let Some(valid) = valid {
+        model.calibrate(&valid, session)?;
+    }
+    Ok(model)
+}
+
+impl Model {
+    /// Fits probabilities to the scores of `held_out`, rows that the model was not trained on. They are weighted as the model
+    /// wants them, with classes numbered as in the model; labels that it does not know count as mistakes. With too few
+    /// rows the model stays as it is.
+    pub fn calibrate(&mut self, held_out: &Dataset, session: &Session<'_>) -> Result<()> {
+        let predictions = self.predict_rows(&held_out.rows, CANDIDATES, session)?;
+        let mut scores = HeldOutScores::default();
+        for ((row, labels), best) in held_out
+            .rows
+            .iter()
+            .zip(held_out.labels.iter())
+            .zip(predictions.iter())
+        {
+            if !labels.is_empty() {
+                scores.push(self.known_features(row), best, labels);
+            }
+        }
+        if let Some(calibration) = Calibration::fit(&scores, Basis::HeldOut) {
+            self.calibration = Some(calibration);
+        }
+        Ok(())
+    }
 }
 
 /// `valid` without the rows that have a class unknown to `data`.

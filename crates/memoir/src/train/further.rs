@@ -28,7 +28,7 @@ pub struct Before<'a> {
 /// was made from are not needed. `model` itself stays as it is.
 ///
 /// `algorithm` must be the one that made the model. New classes and features come behind those of the model; `valid`, with
-/// rows prepared like `training`'s, is used only to choose when to stop.
+/// rows prepared like `training`'s, is used to choose when to stop and to calibrate; without it the model's calibration stays.
 pub fn continue_from(
     algorithm: &Algorithm,
     values: &Values,
@@ -66,7 +66,9 @@ pub fn continue_from(
             "the new rows do not number the model's classes as the model does".to_owned(),
         ));
     }
-    let valid = valid.map(|valid| with_known_classes(valid, &data));
+    let stop_by = valid
+        .as_ref()
+        .map(|valid| with_known_classes(valid.clone(), &data));
     let before = Before {
         algorithm: &origin.algorithm,
         scorer: &*model.scorer,
@@ -79,7 +81,7 @@ pub fn continue_from(
         ),
     };
     let trainer = (algorithm.build)(values)?;
-    let scorer = trainer.train_further(&before, &data, valid.as_ref(), session)?;
+    let scorer = trainer.train_further(&before, &data, stop_by.as_ref(), session)?;
     let mut class_counts = data.labels.class_counts(data.classes.len());
     for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
         *count = count.saturating_add(*before);
@@ -88,7 +90,8 @@ pub fn continue_from(
         .iter()
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
-    Ok(Model {
+    let mut grown = Model {
+        calibration: model.calibration.clone(),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
@@ -99,7 +102,11 @@ pub fn continue_from(
         classes: data.classes,
         preprocessing,
         scorer,
-    })
+    };
+    if let Some(valid) = valid {
+        grown.calibrate(&valid, session)?;
+    }
+    Ok(grown)
 }
 
 /// The weight that values of each feature had, divided by the one they have now.

@@ -9,6 +9,7 @@ pub mod softmax;
 
 use crate::data::Dataset;
 use crate::model::Scorer;
+use crate::model::calibration::HeldOutScores;
 use crate::text::RowNeeds;
 use crate::{Error, Result, Session};
 
@@ -48,6 +49,17 @@ pub trait Trainer: Send + Sync {
     /// Whether the algorithm writes the session's checkpoints and starts from them.
     fn keeps_checkpoints(&self) -> bool {
         false
+    }
+
+    /// As [`Trainer::train`]; algorithms that can tell also give the scores that some rows would have had if they had not
+    /// been trained on, to calibrate by. Not asked for where there are held-out rows.
+    fn train_scored(
+        &self,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+        Ok((self.train(data, valid, session)?, None))
     }
 
     /// What the algorithm wants of its rows.

@@ -109,7 +109,7 @@ fn other_formats_and_versions_are_named() {
     );
     assert_eq!(
         changed("\"scorer\":\"linear\"", "\"scorer\":\"oblique-tree\""),
-        "it holds a scorer of kind `oblique-tree`, and this program knows: linear, fixed"
+        "it holds a scorer of kind `oblique-tree`, and this program knows: linear, fixed, reduced, packed"
     );
 }
 

@@ -180,7 +180,7 @@ fn arrays_that_lie() {
 }
 
 /// Uses a model in every way there is.
-fn use_everything(model: &Model) {
+pub(crate) fn use_everything(model: &Model) {
     let mut best = Vec::new();
     for row in rows().iter() {
         for k in [0, 1, 3, 100] {
@@ -195,6 +195,7 @@ fn use_everything(model: &Model) {
     }
     for class in 0..4 {
         let _ = model.class_features(class, 10);
+        let _ = model.nearest_classes(class, 10);
     }
     model.summary().unwrap();
 }

@@ -1,5 +1,6 @@
 //! Model files: what is written is read back, nothing damaged is accepted, nothing hostile is obeyed.
 
+mod compact;
 mod damaged;
 mod fixtures;
 mod hostile;
@@ -56,6 +57,7 @@ fn model(input: Input, precision: Precision) -> Model {
             input,
         },
         scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),
+        calibration: None,
         origin: Origin {
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),

@@ -227,6 +227,62 @@ impl Reader {
         weights.chunks(dimensions).map(score).collect()
     }
 
+    /// The postings of a feature in packed form: classes with their weights.
+    fn packed_row(&self, feature: usize) -> Vec<(usize, i32)> {
+        let offsets = self.u32("packed.offsets");
+        let bits = self.bytes("packed.bits", "U8")[0];
+        let all = self.bytes("packed.postings", "U8");
+        let mut bytes = all[offsets[feature] as usize..offsets[feature + 1] as usize]
+            .iter()
+            .copied();
+        let number = |bytes: &mut dyn Iterator<Item = u8>| -> Option<usize> {
+            let first = usize::from(bytes.next()?);
+            if first < 0x80 {
+                return Some(first);
+            }
+            let second = usize::from(bytes.next()?);
+            if first == 0xff && second == 0xff {
+                let four: Vec<u8> = bytes.take(4).collect();
+                return Some(u32::from_le_bytes(four.try_into().unwrap()) as usize);
+            }
+            Some((first & 0x7f) << 8 | second)
+        };
+        let factor = if bits == 8 {
+            number(&mut bytes).unwrap_or(0) as i32
+        } else {
+            1
+        };
+        let (mut postings, mut next) = (Vec::new(), 0);
+        while let Some(passed) = number(&mut bytes) {
+            let weight = if bits == 8 {
+                i32::from(bytes.next().unwrap() as i8) * factor
+            } else {
+                i32::from(i16::from_le_bytes([bytes.next().unwrap(), bytes.next().unwrap()]))
+            };
+            postings.push((next + passed, weight.clamp(-32_767, 32_767)));
+            next += passed + 1;
+        }
+        postings
+    }
+
+    /// Scores of all classes for a row of counts, by packed weights.
+    fn packed_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
+        let row = self.weighted(counts);
+        let sum: f64 = row.iter().map(|(_, value)| f64::from(value.abs())).sum();
+        let largest = row
+            .iter()
+            .fold(0f32, |largest, (_, value)| largest.max(value.abs()));
+        let scale = (32_767.0 / f64::from(largest)).min((65_500.0 - row.len() as f64 / 2.0) / sum) as f32;
+        let mut sums = vec![0i32; self.texts["classes"].parse().unwrap()];
+        for (feature, value) in row {
+            for (class, weight) in self.packed_row(feature) {
+                sums[class] += (value * scale).round() as i32 * weight;
+            }
+        }
+        let unit = 1.0 / (scale * self.f32("packed.units")[0]);
+        sums.into_iter().map(|sum| sum as f32 * unit).collect()
+    }
+
     /// Scores of all classes for a row of counts, by linear weights.
     fn linear_scores(&self, counts: &BTreeMap<usize, f32>) -> Vec<f32> {
         let row = self.weighted(counts);
@@ -313,6 +369,27 @@ fn a_reader_made_from_the_document_understands_reduced_rows() {
     let mut entries = vec![(0, 1.0), (1, 3.0), (3, 2.0)];
     for scored in original.predictor().vector(&mut entries, 3).unwrap() {
         assert_eq!(scores[scored.class as usize], scored.score);
+    }
+}
+
+#[test]
+fn a_reader_made_from_the_document_understands_packed_weights() {
+    let bench = Bench::new();
+    for precision in [Precision::F16, Precision::Int8] {
+        for fixed in [fixed_model::<Narrow>(), fixed_model::<Wide>()] {
+            let packed = fixed.scorer.with_precision(precision).unwrap();
+            let original = Model {
+                scorer: packed,
+                ..fixed
+            };
+            let reader = Reader::new(&bench.save(&original));
+            assert_eq!(reader.texts["scorer"], "packed");
+            let input = "smoke on wåter smoke unheard";
+            let scores = reader.packed_scores(&reader.counts(input));
+            for scored in original.predictor().text(input, 5).unwrap() {
+                assert_eq!(scores[scored.class as usize], scored.score);
+            }
+        }
     }
 }
 

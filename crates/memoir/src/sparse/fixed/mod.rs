@@ -6,11 +6,13 @@
 //! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings.
 
 mod kernel;
+mod packed;
 mod posting;
 mod quantize;
 mod search;
 mod select;
 
+pub use packed::{Bits, PackedRow, pack};
 pub use posting::{Narrow, Posting, Wide};
 pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
 pub(crate) use quantize::{append_quantized, least_kept};

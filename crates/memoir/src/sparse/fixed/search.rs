@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use super::kernel::Machine;
 use super::select::{Best, FixedScore};
-use super::{LANES, Posting, QuantizedRow, padded};
+use super::{LANES, PackedRow, Posting, QuantizedRow, padded};
 
 /// The weights of one feature.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,8 @@ pub enum FeatureRow<'a, P> {
     Sparse(&'a [P]),
     /// A weight for each class, padded with zeros to whole lanes.
     Dense(&'a [i16]),
+    /// Postings that must be decoded.
+    Packed(PackedRow<'a>),
 }
 
 /// Weights by feature: what the search reads, in training memory or in a mapped file.
@@ -105,6 +107,14 @@ fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mu
         for (row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {
             match row {
                 FeatureRow::Dense(_) => scratch.dense.push((feature, value)),
+                FeatureRow::Packed(row) => {
+                    let value = i32::from(value);
+                    row.for_each(|class, weight| {
+                        if let Some(sum) = sums.get_mut(class as usize) {
+                            *sum = sum.wrapping_add(i32::from(weight) * value);
+                        }
+                    });
+                }
                 FeatureRow::Sparse(postings) => {
                     let value = i32::from(value);
                     for posting in *postings {

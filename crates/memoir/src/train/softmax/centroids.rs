@@ -49,6 +49,12 @@ impl<'a> Centroids<'a> {
         self.counts_before.get(class).copied().unwrap_or(0) as f32
     }
 
+    /// With other weights of the rows, if there are such.
+    pub(super) fn with_row_weights(mut self, weights: Option<&'a [f32]>) -> Self {
+        self.row_weights = weights.or(self.row_weights);
+        self
+    }
+
     pub(super) fn width(&self) -> usize {
         self.rows.width()
     }

@@ -6,6 +6,7 @@
 //! scan over all classes. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
 //! the inexact margin of the paper, with the memory of an earlier pass as the oracle.
 
+mod aside;
 mod budget;
 mod centroids;
 mod choices;
@@ -27,12 +28,14 @@ use rand::seq::SliceRandom;
 use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::Scorer;
+use crate::model::calibration::HeldOutScores;
 use crate::params::{Kind, Spec, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::{Before, Trainer};
 use crate::{Error, Result, Session};
 
+use aside::Aside;
 use centroids::Centroids;
 use choices::{Choices, Shape};
 use earlier::Earlier;
@@ -172,6 +175,15 @@ impl Trainer for Softmax {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
+        Ok(self.train_scored(data, valid, session)?.0)
+    }
+
+    fn train_scored(
+        &self,
+        data: &Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
         if data.classes.len() <= Narrow::CLASSES {
             train::<Narrow>(&self.values, &Earlier::nothing(), data, valid, session)
         } else {
@@ -187,21 +199,11 @@ impl Trainer for Softmax {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
         if data.classes.len() <= Narrow::CLASSES {
-            train::<Narrow>(
-                &self.values,
-                &Earlier::new(before, session)?,
-                data,
-                valid,
-                session,
-            )
+            let earlier = Earlier::<Narrow>::new(before, session)?;
+            Ok(train(&self.values, &earlier, data, valid, session)?.0)
         } else {
-            train::<Wide>(
-                &self.values,
-                &Earlier::new(before, session)?,
-                data,
-                valid,
-                session,
-            )
+            let earlier = Earlier::<Wide>::new(before, session)?;
+            Ok(train(&self.values, &earlier, data, valid, session)?.0)
         }
     }
 
@@ -224,7 +226,7 @@ fn train<P: Posting + Stored>(
     data: &Dataset,
     valid: Option<&Dataset>,
     session: &Session<'_>,
-) -> Result<Box<dyn Scorer>> {
+) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
             "no row has a label, so there is nothing to learn".to_owned(),
@@ -232,10 +234,19 @@ fn train<P: Posting + Stored>(
     }
     let choices = Choices::new(values, &Shape::of(data, earlier.rows));
     let rows = QuantizedRows::new(&data.rows, choices.trim);
-    let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start);
+    // Held-out rows are as good; and a model that goes on learning keeps the calibration it has.
+    let aside = if valid.is_some() || earlier.rows > 0 {
+        Aside::nobody()
+    } else {
+        Aside::choose(data, session)
+    };
+    let row_weights = aside.row_weights(data);
+    let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)
+        .with_row_weights(row_weights.as_deref());
     let plan = budget::plan(earlier, data, &rows, &centroids, &choices, session)?;
     let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
+    drop(row_weights);
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let mut search =
         RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session).with_emphasis(emphasis);
@@ -244,10 +255,10 @@ fn train<P: Posting + Stored>(
         .remember
         .then(|| RivalMemory::new(data.len(), choices.rivals));
     let mut slopes = BatchSlopes::default();
-    let mut order: Vec<u32> = (0..data.len() as u32).collect();
+    let mut order = aside.rows(data.len(), false);
     let mut random = session.random("softmax: order of rows");
 
-    let batches_per_pass = data.len().div_ceil(choices.batch);
+    let batches_per_pass = order.len().div_ceil(choices.batch);
     let rounds = batches_per_pass * choices.passes;
     let mut best = finish::Best::new(valid);
     let mut keeper = Keeper::new(values, earlier, data, valid, session);
@@ -301,7 +312,23 @@ fn train<P: Posting + Stored>(
         let recall = recall::measure(&search, memory, &weights, &order, session)?;
         session.note(recall.note());
     }
-    drop((search, updater, memory, order));
     best.restore(&mut weights);
-    Ok(finish::scorer(&weights, &choices))
+    let mut scores = None;
+    let mut waiting = aside.rows(data.len(), true);
+    if !waiting.is_empty() {
+        let before = finish::scorer(&weights, &choices);
+        scores = Some(aside::scores(&aside, &*before, data, session)?);
+        drop(before);
+        waiting.shuffle(&mut random);
+        for (number, batch) in waiting.chunks(choices.batch).enumerate() {
+            search.slopes(&weights, batch, Source::Scan(None), &mut slopes, session)?;
+            let step = Step {
+                size: aside::STEP_SHARE * choices.step_size,
+                round: (rounds + number) as u64,
+            };
+            updater.apply(&mut weights, &rows, batch, &slopes, step, session);
+        }
+    }
+    drop((search, updater, memory, order));
+    Ok((finish::scorer(&weights, &choices), scores))
 }

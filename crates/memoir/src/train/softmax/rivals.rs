@@ -303,6 +303,8 @@ pub(super) fn score_classes<P: Posting>(
                     *score += i32::from(dense[class as usize]) * value;
                 }
             }
+            // Weights that are learned are never packed.
+            FeatureRow::Packed(_) => {}
             // Walking through all postings is quicker than looking classes up, up to about so many.
             FeatureRow::Sparse(postings) if postings.len() < 10 * classes.len() => {
                 for posting in postings {

@@ -24,7 +24,7 @@ impl BatchSlopes {
         self.ends.clear();
     }
 
-    fn row(&self, position: usize) -> &[Slope] {
+    pub(super) fn row(&self, position: usize) -> &[Slope] {
         let start = if position == 0 { 0 } else { self.ends[position - 1] };
         &self.slopes[start..self.ends[position]]
     }

@@ -145,6 +145,8 @@ impl<P: Posting> Weights<P> {
         let (sparse, dense): (&[P], &[i16]) = match self.feature(feature) {
             FeatureRow::Sparse(postings) => (postings, &[]),
             FeatureRow::Dense(dense) => (&[], dense),
+            // Weights that are learned are never packed.
+            FeatureRow::Packed(_) => (&[], &[]),
         };
         let sparse = sparse.iter().map(|posting| (posting.class(), posting.weight()));
         sparse

@@ -1,0 +1,236 @@
+//! What `memoir evaluate --report` writes: the measures as one HTML page and as Markdown, and the plots beside them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use memoir::eval::{ConfidenceReport, Report};
+use memoir::model::write_beside;
+use memoir::{Error, Result};
+
+use crate::chart::{Axes, BLUE, Chart, RED};
+use crate::sizes::show_count;
+
+/// Writes `report.html`, `report.md`, and the plots if there is something to plot, into `folder`.
+pub(crate) fn write(folder: &Path, report: &Report, model: &str, data: &str) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|reason| Error::io(folder, "cannot make the folder", reason))?;
+    let mut plots = Vec::new();
+    if let Some(confidence) = &report.confidence {
+        plots.push(("reliability.svg", reliability(confidence)));
+        plots.push(("coverage.svg", coverage(confidence)));
+    }
+    let tables = tables(report);
+    let title = format!("{model} on {data}");
+    for (name, plot) in &plots {
+        write_text(&folder.join(name), plot)?;
+    }
+    write_text(&folder.join("report.md"), &markdown(&title, &tables, &plots))?;
+    write_text(&folder.join("report.html"), &html(&title, &tables, &plots))
+}
+
+fn write_text(path: &Path, text: &str) -> Result<()> {
+    write_beside(path, |out| {
+        out.write_all(text.as_bytes())
+            .map_err(|reason| Error::io(path, "cannot write", reason))
+    })
+}
+
+/// Mean probability against share of right answers.
+fn reliability(report: &ConfidenceReport) -> String {
+    let mut chart = Chart::new(&Axes {
+        title: &format!(
+            "Reliability: expected calibration error {:.4}",
+            report.expected_calibration_error
+        ),
+        along: "probability given",
+        upwards: "share of right answers; bars: share of rows",
+        span: 1.0,
+        decimals: 2,
+    });
+    let rows: u64 = report.reliability.iter().map(|bin| bin.rows).sum();
+    for bin in &report.reliability {
+        chart.bar(bin.from, bin.to, bin.rows as f64 / rows as f64, BLUE);
+    }
+    chart.dashes((0.0, 0.0), (1.0, 1.0), RED, "");
+    chart.line(
+        report
+            .reliability
+            .iter()
+            .map(|bin| (bin.confidence, bin.accuracy)),
+        BLUE,
+    );
+    for bin in &report.reliability {
+        let what = format!(
+            "{} rows: probability {:.3}, right {:.3}",
+            show_count(bin.rows),
+            bin.confidence,
+            bin.accuracy
+        );
+        chart.dot(bin.confidence, bin.accuracy, BLUE, &what);
+    }
+    chart.finish()
+}
+
+/// Share of rows answered against accuracy on them.
+fn coverage(report: &ConfidenceReport) -> String {
+    let mut chart = Chart::new(&Axes {
+        title: "Rows that can be answered at each accuracy",
+        along: "share of rows answered, surest first",
+        upwards: "accuracy on them",
+        span: 1.0,
+        decimals: 2,
+    });
+    chart.line(report.curve.iter().copied(), BLUE);
+    for coverage in &report.coverage {
+        if let Some(threshold) = coverage.threshold {
+            let what = format!("{:.1}% from probability {threshold}", 100.0 * coverage.coverage);
+            chart.dot(coverage.coverage, coverage.accuracy, RED, &what);
+        }
+    }
+    chart.finish()
+}
+
+/// A table with a heading; the first row names the columns.
+struct Table {
+    heading: &'static str,
+    rows: Vec<Vec<String>>,
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}%", 100.0 * share)
+}
+
+fn tables(report: &Report) -> Vec<Table> {
+    let row = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+    let mut measures = vec![row(&["measure", "value"])];
+    measures.push(vec!["rows".to_owned(), show_count(report.rows)]);
+    for (name, value) in [
+        ("accuracy", report.accuracy),
+        ("macro-F1", report.macro_f1),
+        ("macro-F1, harmonic", report.macro_f1_harmonic),
+        ("precision@1", report.precision_at_1),
+        ("precision@3", report.precision_at_3),
+        ("precision@5", report.precision_at_5),
+        ("recall@1", report.recall_at_1),
+        ("recall@3", report.recall_at_3),
+        ("recall@5", report.recall_at_5),
+    ] {
+        measures.push(vec![name.to_owned(), percent(value)]);
+    }
+    let mut tables = Vec::new();
+    let mut coverage = vec![row(&[
+        "accuracy wanted",
+        "rows answered",
+        "share",
+        "from probability",
+        "accuracy reached",
+    ])];
+    if let Some(confidence) = &report.confidence {
+        let error = format!("{:.4}", confidence.expected_calibration_error);
+        measures.push(vec!["expected calibration error".to_owned(), error]);
+        coverage.extend(confidence.coverage.iter().map(|point| {
+            vec![
+                percent(point.target),
+                show_count(point.rows),
+                percent(point.coverage),
+                point.threshold.map_or("never".to_owned(), |t| format!("{t:.4}")),
+                percent(point.accuracy),
+            ]
+        }));
+    } else {
+        measures.push(row(&["expected calibration error", "not calibrated"]));
+    }
+    tables.push(Table {
+        heading: "Measures",
+        rows: measures,
+    });
+    if coverage.len() > 1 {
+        tables.push(Table {
+            heading: "Rows that can be automated",
+            rows: coverage,
+        });
+    }
+    let mut bands = vec![row(&[
+        "classes", "number", "labels", "recall@1", "recall@5", "macro-F1",
+    ])];
+    bands.extend(report.by_frequency.iter().map(|band| {
+        vec![
+            band.band.name().to_owned(),
+            show_count(band.classes),
+            show_count(band.labels),
+            percent(band.recall_at_1),
+            percent(band.recall_at_5),
+            percent(band.macro_f1),
+        ]
+    }));
+    tables.push(Table {
+        heading: "By class frequency",
+        rows: bands,
+    });
+    if !report.confusions.is_empty() {
+        let mut confusions = vec![row(&["rows", "class", "taken for"])];
+        confusions.extend(
+            report
+                .confusions
+                .iter()
+                .map(|pair| vec![show_count(pair.count), pair.truth.clone(), pair.predicted.clone()]),
+        );
+        tables.push(Table {
+            heading: "Most frequent confusions",
+            rows: confusions,
+        });
+    }
+    tables
+}
+
+/// `write!` to a `String` cannot fail.
+fn markdown(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
+    let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
+    let mut text = format!("# {}\n", cell(title));
+    for table in tables {
+        let _ = writeln!(text, "\n## {}\n", table.heading);
+        for (place, row) in table.rows.iter().enumerate() {
+            let cells: Vec<_> = row.iter().map(|text| cell(text)).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+            if place == 0 {
+                let _ = writeln!(text, "|{}", "---|".repeat(row.len()));
+            }
+        }
+    }
+    for (name, _) in plots {
+        let _ = writeln!(text, "\n![{name}]({name})");
+    }
+    text
+}
+
+/// Text as it may stand in HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// One page without anything outside it.
+fn html(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
+    let title = escaped(title);
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n<style>\n\
+         body {{ font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }}\n\
+         table {{ border-collapse: collapse }} td, th {{ padding: 0.2em 0.8em; border-bottom: 1px solid #ddd; text-align: left }}\n\
+         svg {{ width: 100%; height: auto }}\n</style></head>\n<body>\n<h1>{title}</h1>\n"
+    );
+    for table in tables {
+        let _ = writeln!(text, "<h2>{}</h2>\n<table>", table.heading);
+        for (place, row) in table.rows.iter().enumerate() {
+            let tag = if place == 0 { "th" } else { "td" };
+            let cells = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell)));
+            let _ = writeln!(text, "<tr>{}</tr>", cells.collect::<String>());
+        }
+        text += "</table>\n";
+    }
+    for (_, plot) in plots {
+        let _ = writeln!(text, "<p>{plot}</p>");
+    }
+    text += "</body></html>\n";
+    text
+}

@@ -1,0 +1,146 @@
+//! A text with its words marked: for the answer or for the runner-up, the stronger the more they decide.
+
+use std::fmt::Write as _;
+
+use memoir::model::{Candidate, Explanation, Mark};
+
+use crate::evaluation_report::escaped;
+
+/// Shades of green and red in the palette of terminals with 256 colours, from weak to strong.
+const FOR: [u8; 4] = [194, 157, 120, 83];
+const AGAINST: [u8; 4] = [224, 217, 210, 203];
+
+/// Parts that decide less than this share of the strongest are not marked.
+const FAINT: f64 = 0.02;
+
+fn strongest(marks: &[Mark]) -> f64 {
+    marks.iter().map(|mark| mark.decides.abs()).fold(0.0, f64::max)
+}
+
+/// The text for a terminal: green speaks for the answer, red for the runner-up. `write!` to a `String` cannot fail.
+pub(crate) fn for_terminal(text: &str, marks: &[Mark]) -> String {
+    let strongest = strongest(marks);
+    let mut shown = String::new();
+    for mark in marks {
+        let part = text.get(mark.range.clone()).unwrap_or_default();
+        // Nothing in the text may steer the terminal.
+        let part: String = part
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let strength = mark.decides.abs() / strongest;
+        if strength > FAINT {
+            let shades = if mark.decides > 0.0 { FOR } else { AGAINST };
+            let shade = shades[((strength * 4.0) as usize).min(3)];
+            let _ = write!(shown, "\x1b[30;48;5;{shade}m{part}\x1b[0m");
+        } else {
+            shown += &part;
+        }
+    }
+    shown + "\n"
+}
+
+fn candidate(name: &str, candidate: &Candidate) -> String {
+    let probability = candidate.probability.map_or(String::new(), |probability| {
+        format!(", probability {probability:.4}")
+    });
+    format!(
+        "<p class=\"{name}\">{name}: <b>{}</b> (score {:.4}{probability})</p>\n",
+        escaped(&candidate.name),
+        candidate.score
+    )
+}
+
+/// The whole explanation as one page.
+pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation, top: usize) -> String {
+    let mut page = String::from(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Explanation</title>\n<style>\n\
+         body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }\n\
+         .text { font-size: 1.2em; line-height: 1.8; white-space: pre-wrap } mark { padding: 0.1em; border-radius: 0.2em }\n\
+         td, th { padding: 0.2em 0.8em; text-align: right } td:last-child, th:last-child { text-align: left }\n\
+         .answer b { color: #176b1c } .runner-up b { color: #a11 }\n</style></head>\n<body>\n",
+    );
+    page += &candidate("answer", &explanation.answer);
+    if let Some(runner_up) = &explanation.runner_up {
+        page += &candidate("runner-up", runner_up);
+    }
+    let strongest = strongest(marks);
+    page += "<p class=\"text\">";
+    for mark in marks {
+        let part = escaped(text.get(mark.range.clone()).unwrap_or_default());
+        let strength = mark.decides.abs() / strongest;
+        if strength > FAINT {
+            let color = if mark.decides > 0.0 {
+                "60,170,70"
+            } else {
+                "220,70,60"
+            };
+            let _ = write!(
+                page,
+                "<mark style=\"background:rgba({color},{:.2})\" title=\"{:+.4}\">{part}</mark>",
+                0.15 + 0.6 * strength,
+                mark.decides
+            );
+        } else {
+            page += &part;
+        }
+    }
+    page += "</p>\n<table>\n<tr><th>answer</th><th>runner-up</th><th>feature</th></tr>\n";
+    for share in explanation.features.iter().take(top) {
+        let _ = writeln!(
+            page,
+            "<tr><td>{:+.4}</td><td>{:+.4}</td><td>{}</td></tr>",
+            share.for_answer,
+            share.for_runner_up,
+            escaped(&share.name)
+        );
+    }
+    page += "</table>\n</body></html>\n";
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks() -> Vec<Mark> {
+        let mark = |range, decides| Mark { range, decides };
+        vec![mark(0..2, 1.0), mark(2..3, 0.0), mark(3..6, -0.5)]
+    }
+
+    #[test]
+    fn words_are_coloured_and_control_characters_are_not_passed_on() {
+        assert_eq!(
+            for_terminal("ab \x1b<d", &marks()),
+            "\x1b[30;48;5;83mab\x1b[0m \x1b[30;48;5;210m <d\x1b[0m\n"
+        );
+        let nothing = [Mark {
+            range: 0..2,
+            decides: 0.0,
+        }];
+        assert_eq!(for_terminal("zz", &nothing), "zz\n");
+    }
+
+    #[test]
+    fn html_is_escaped() {
+        let side = |name: &str| Candidate {
+            class: 0,
+            name: name.to_owned(),
+            score: 1.0,
+            bias: 0.0,
+            rounding: 0.0,
+            probability: Some(0.5),
+        };
+        let explanation = Explanation {
+            answer: side("<b>"),
+            runner_up: Some(side("&")),
+            features: vec![],
+        };
+        let page = html("ab \"<d", &marks(), &explanation, 9);
+        assert!(
+            page.contains("<b>&lt;b&gt;</b> (score 1.0000, probability 0.5000)"),
+            "{page}"
+        );
+        assert!(page.contains("\">&quot;&lt;d</mark>"), "{page}");
+    }
+}

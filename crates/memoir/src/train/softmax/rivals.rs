@@ -69,14 +69,13 @@ impl RivalMemory {
         &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
     }
 
-    fn remember(&mut self, row: usize, rivals: &[(u32, f32)]) {
-        let place = &mut self.classes[row * self.rivals..(row + 1) * self.rivals];
-        place.fill(NOBODY);
-        for (place, rival) in place.iter_mut().zip(rivals) {
-            *place = rival.0;
-        }
-        // Sorted, so that scoring them walks through postings in one direction.
-        place.sort_unstable();
+    /// Keeps the rivals of a row; they must be sorted, so that scoring them walks through postings in one direction.
+    fn remember(&mut self, row: usize, rivals: &[u32]) {
+        debug_assert!(rivals.is_sorted());
+        let (place, rest) =
+            self.classes[row * self.rivals..(row + 1) * self.rivals].split_at_mut(rivals.len());
+        place.copy_from_slice(rivals);
+        rest.fill(NOBODY);
     }
 }
 
@@ -115,8 +114,8 @@ pub(super) struct Scratch {
 #[derive(Default)]
 pub(super) struct Task {
     slopes: BatchSlopes,
-    /// Rivals of its rows, one after the other, with the end of each row's.
-    rivals: Vec<(u32, f32)>,
+    /// Rivals of its rows to remember, one row after the other, with the end of each row's.
+    rivals: Vec<u32>,
     rival_ends: Vec<usize>,
 }
 
@@ -175,7 +174,10 @@ impl<'a> RivalSearch<'a> {
                 for &row in rows {
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
-                        task.rivals.extend(worth_remembering(&scratch.rivals));
+                        let start = task.rivals.len();
+                        let rivals = worth_remembering(&scratch.rivals).iter();
+                        task.rivals.extend(rivals.map(|rival| rival.0));
+                        task.rivals[start..].sort_unstable();
                         task.rival_ends.push(task.rivals.len());
                     }
                 }

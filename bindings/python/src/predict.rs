@@ -1,6 +1,7 @@
 //! Predicting many rows without a copy of them: each worker prepares its rows itself, a few at a time.
 
 use memoir::model::Scratch;
+use memoir::model::calibration::CANDIDATES;
 use memoir::sparse::{Rows, Scored};
 use memoir::{Model, Result, Session};
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ const SHARING: usize = 100;
 pub(crate) enum Measure {
     /// Its score.
     Score,
-    /// Its share in the exponentials of the best scores.
+    /// Its probability: by the model's calibration or, without one, its share in the exponentials of the best scores.
     Probability,
 }
 
@@ -35,6 +36,7 @@ struct Worker {
     rows: Rows,
     scratch: Scratch,
     best: Vec<Scored>,
+    probabilities: Vec<f32>,
 }
 
 impl Worker {
@@ -48,14 +50,22 @@ impl Worker {
     ) -> Result<()> {
         self.rows.clear();
         source.prepare(index, &model.preprocessing, &mut self.row, &mut self.rows)?;
-        let asked = match measure {
-            Measure::Score => classes.len(),
-            Measure::Probability => classes.len().max(SHARING),
-        };
         let row = self.rows.row(0);
+        let asked = match (measure, &model.calibration) {
+            (Measure::Score, _) => classes.len(),
+            (Measure::Probability, Some(_)) => classes.len().max(CANDIDATES),
+            (Measure::Probability, None) => classes.len().max(SHARING),
+        };
         model.scorer.top_k(row, asked, &mut self.scratch, &mut self.best);
-        if measure == Measure::Probability {
-            share(&mut self.best);
+        match (measure, &model.calibration) {
+            (Measure::Score, _) => {}
+            (Measure::Probability, Some(calibration)) => {
+                calibration.probabilities(model.known_features(row), &self.best, &mut self.probabilities);
+                for (scored, &probability) in self.best.iter_mut().zip(&self.probabilities) {
+                    scored.score = probability;
+                }
+            }
+            (Measure::Probability, None) => share(&mut self.best),
         }
         for ((class, score), best) in classes.iter_mut().zip(scores.iter_mut()).zip(&self.best) {
             (*class, *score) = (best.class, best.score);

@@ -19,7 +19,7 @@ const LEAST_DATA: usize = 2000;
 
 /// Rows set aside, about: fewer cannot be calibrated by, more would not make a calibration better.
 const FEWEST: usize = 120;
-const MOST: usize = 2500;
+const MOST: usize = 1000;
 
 /// One in so many rows is set aside, within these limits.
 const ONE_IN: usize = 25;

@@ -37,6 +37,11 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
+/// Where a share is drawn.
+fn height_of(share: f64) -> f64 {
+    TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - share)
+}
+
 impl Chart {
     /// The frame.
     pub(crate) fn new(axes: &Axes<'_>) -> Self {
@@ -54,7 +59,7 @@ impl Chart {
         for tick in 0..=4 {
             let share = f64::from(tick) / 4.0;
             let (right, beside, below) = (WIDTH - RIGHT, LEFT - 6.0, HEIGHT - BOTTOM + 18.0);
-            let (height, value) = (chart.y(share), share * axes.span);
+            let (height, value) = (height_of(share), share * axes.span);
             let (along, decimals) = (chart.x(value), axes.decimals);
             let _ = writeln!(
                 chart.svg,
@@ -79,15 +84,11 @@ impl Chart {
         LEFT + (WIDTH - LEFT - RIGHT) * value / self.span
     }
 
-    fn y(&self, share: f64) -> f64 {
-        TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - share)
-    }
-
     /// A line through points.
     pub(crate) fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, color: &str) {
         let mut list = String::new();
         for (value, share) in points {
-            let _ = write!(list, "{:.2},{:.2} ", self.x(value), self.y(share));
+            let _ = write!(list, "{:.2},{:.2} ", self.x(value), height_of(share));
         }
         let _ = writeln!(
             self.svg,
@@ -98,8 +99,8 @@ impl Chart {
 
     /// A dashed line between two points, with a note at its end.
     pub(crate) fn dashes(&mut self, from: (f64, f64), to: (f64, f64), color: &str, note: &str) {
-        let (x1, y1) = (self.x(from.0), self.y(from.1));
-        let (x2, y2) = (self.x(to.0), self.y(to.1));
+        let (x1, y1) = (self.x(from.0), height_of(from.1));
+        let (x2, y2) = (self.x(to.0), height_of(to.1));
         let _ = writeln!(
             self.svg,
             "<line x1=\"{x1:.2}\" y1=\"{y1:.2}\" x2=\"{x2:.2}\" y2=\"{y2:.2}\" stroke=\"{color}\" stroke-dasharray=\"4 3\"/>\n\
@@ -110,12 +111,12 @@ impl Chart {
 
     /// A bar that stands on the horizontal axis.
     pub(crate) fn bar(&mut self, from: f64, to: f64, share: f64, color: &str) {
-        let (left, right, top) = (self.x(from), self.x(to), self.y(share));
+        let (left, right, top) = (self.x(from), self.x(to), height_of(share));
         let _ = writeln!(
             self.svg,
             "<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{color}\" fill-opacity=\"0.25\"/>",
             right - left,
-            self.y(0.0) - top
+            height_of(0.0) - top
         );
     }
 
@@ -125,7 +126,7 @@ impl Chart {
             self.svg,
             "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"4\" fill=\"{color}\"><title>{}</title></circle>",
             self.x(value),
-            self.y(share),
+            height_of(share),
             escaped(what)
         );
     }

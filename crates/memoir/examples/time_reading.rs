@@ -28,7 +28,7 @@ fn vocabulary_size(preprocessing: &Preprocessing) -> usize {
             let vocabulary = &text.vocabulary;
             vocabulary.names().len() + size_of_val(vocabulary.ends()) + size_of_val(vocabulary.slots())
         }
-        _ => 0,
+        Input::Vectors { .. } => 0,
     }
 }
 

@@ -79,9 +79,10 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let (mut rows, mut unanswered) = (0u64, 0u64);
     data::stream_with(source, &options, &model.preprocessing, &session, |block| {
         let top_k = arguments.top_k.get();
-        let probabilities = match probable {
-            true => Some(model.predict_probabilities(&block.rows, top_k, &session)?),
-            false => None,
+        let probabilities = if probable {
+            Some(model.predict_probabilities(&block.rows, top_k, &session)?)
+        } else {
+            None
         };
         // Raw scores beside a threshold for probabilities need both.
         let raw = match &probabilities {

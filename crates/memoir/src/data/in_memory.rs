@@ -229,7 +229,9 @@ mod tests {
             .collect();
         let mut about = Dataset::default();
         about.classes.intern("a");
-        texts.iter().for_each(|_| about.labels.push([0]));
+        for _ in &texts {
+            about.labels.push([0]);
+        }
         let prep = PrepOptions::default();
         let make = |threads| {
             TrainingData::from_texts(&texts, about.clone(), &prep, &session(threads))

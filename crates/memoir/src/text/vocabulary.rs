@@ -209,9 +209,9 @@ impl NameTable {
     pub(super) fn retain(&mut self, kept: &[bool]) {
         let mut names = std::mem::take(&mut self.names).into_bytes();
         let (mut read, mut write, mut count) = (0, 0, 0);
-        for number in 0..self.ends.len() {
+        for (number, &stays) in kept.iter().enumerate().take(self.ends.len()) {
             let end = self.ends[number] as usize;
-            if kept[number] {
+            if stays {
                 names.copy_within(read..end, write);
                 write += end - read;
                 self.ends[count] = write as u64;

@@ -132,7 +132,7 @@ impl Trainer for Centroid {
         let mut sums: Vec<Vec<(u32, f64)>> = Vec::with_capacity(features);
         let mut squares = vec![0f64; counts.len()];
         for feature in 0..features as u32 {
-            if feature as usize % STRIDE == 0 {
+            if (feature as usize).is_multiple_of(STRIDE) {
                 session.check()?;
             }
             let scale = before

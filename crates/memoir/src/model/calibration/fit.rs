@@ -109,8 +109,9 @@ fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f
         sum += 0.5 * RIDGE * weights[i] * weights[i];
         gradient[i] += RIDGE * weights[i];
         second[i][i] += RIDGE;
-        for j in 0..i {
-            second[j][i] = second[i][j];
+        let (above, below) = second.split_at_mut(i);
+        for (row, &value) in above.iter_mut().zip(&below[0]) {
+            row[i] = value;
         }
     }
     (sum, gradient, second)
@@ -153,8 +154,9 @@ fn solve(mut matrix: [[f64; TERMS]; TERMS], mut right: [f64; TERMS]) -> [f64; TE
         let divisor = matrix[pivot][pivot].max(1e-12);
         for row in pivot + 1..TERMS {
             let factor = matrix[row][pivot] / divisor;
-            for column in pivot..TERMS {
-                matrix[row][column] -= factor * matrix[pivot][column];
+            let of_pivot = matrix[pivot];
+            for (entry, above) in matrix[row].iter_mut().zip(of_pivot).skip(pivot) {
+                *entry -= factor * above;
             }
             right[row] -= factor * right[pivot];
         }
@@ -257,9 +259,9 @@ mod tests {
                 "{slope} {}",
                 gradient[i]
             );
-            for j in 0..TERMS {
+            for (j, &expected) in second[i].iter().enumerate() {
                 let curvature = (up.1[j] - down.1[j]) / 2e-5;
-                assert!((curvature - second[i][j]).abs() < 1e-3 * (1.0 + curvature.abs()));
+                assert!((curvature - expected).abs() < 1e-3 * (1.0 + curvature.abs()));
             }
         }
     }

@@ -138,7 +138,7 @@ mod tests {
     fn error(calibration: &Calibration, sample: &HeldOutScores) -> f64 {
         let (mut sums, mut out) = (vec![(0.0, 0.0); 15], vec![]);
         for row in sample.iter() {
-            calibration.probabilities(row.known, &row.best, &mut out);
+            calibration.probabilities(row.known, row.best, &mut out);
             let bin = &mut sums[((out[0] * 15.0) as usize).min(14)];
             bin.0 += f64::from(out[0]);
             bin.1 += f64::from(u8::from(row.hits[0]));

@@ -60,7 +60,9 @@ impl Aside {
             .zip(data.labels.iter())
             .filter(|(hash, _)| **hash < limit)
         {
-            labels.iter().for_each(|&label| left[label as usize] -= 1);
+            for &label in labels {
+                left[label as usize] -= 1;
+            }
         }
         let chosen = || {
             (0u32..)

@@ -31,6 +31,9 @@ impl Stored for Wide {
     }
 }
 
+/// The values of all weights: postings and dense rows.
+pub(super) type Snapshot<P> = (Vec<P>, Vec<i16>);
+
 /// Passes in a row without improvement after which training stops.
 const PATIENCE: usize = 2;
 
@@ -39,7 +42,7 @@ pub(super) struct Best<'a, P> {
     valid: Option<(&'a Dataset, QuantizedRows)>,
     accuracy: f64,
     without_gain: usize,
-    snapshot: Option<(Vec<P>, Vec<i16>)>,
+    snapshot: Option<Snapshot<P>>,
 }
 
 impl<'a, P: Posting> Best<'a, P> {
@@ -76,17 +79,12 @@ impl<'a, P: Posting> Best<'a, P> {
     }
 
     /// What is remembered: the best accuracy, passes since, and the weights of then.
-    pub(super) fn held(&self) -> (f64, usize, Option<&(Vec<P>, Vec<i16>)>) {
+    pub(super) fn held(&self) -> (f64, usize, Option<&Snapshot<P>>) {
         (self.accuracy, self.without_gain, self.snapshot.as_ref())
     }
 
     /// Remembers what [`Best::held`] gave.
-    pub(super) fn put_back(
-        &mut self,
-        accuracy: f64,
-        without_gain: usize,
-        snapshot: Option<(Vec<P>, Vec<i16>)>,
-    ) {
+    pub(super) fn put_back(&mut self, accuracy: f64, without_gain: usize, snapshot: Option<Snapshot<P>>) {
         (self.accuracy, self.without_gain, self.snapshot) = (accuracy, without_gain, snapshot);
     }
 

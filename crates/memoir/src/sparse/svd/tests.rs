@@ -1,3 +1,5 @@
+//! Decompositions against exact ones: small matrices, known singular values, any number of threads.
+
 use std::num::NonZeroUsize;
 
 use rand::{RngExt, SeedableRng};

@@ -19,7 +19,7 @@ impl TrainingData {
     pub fn from_rows(data: Dataset, first: u32, prep: &PrepOptions, session: &Session<'_>) -> Result<Self> {
         check(&data)?;
         let features = data.rows.width();
-        let preprocessing = fitted(Input::Vectors { features, first }, prep, &data);
+        let preprocessing = session.run(|| fitted(Input::Vectors { features, first }, prep, &data));
         weigh(data, preprocessing, session)
     }
 
@@ -34,7 +34,7 @@ impl TrainingData {
         about.rows = rows;
         check(&about)?;
         let input = Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?);
-        let preprocessing = fitted(input, prep, &about);
+        let preprocessing = session.run(|| fitted(input, prep, &about));
         weigh(about, preprocessing, session)
     }
 
@@ -116,10 +116,11 @@ fn further(
     session: &Session<'_>,
 ) -> Result<TrainingData> {
     check(&data)?;
-    let preprocessing =
+    let preprocessing = session.run(|| {
         known
             .preprocessing
-            .grown(known.needs, known.rows, &data.rows, &data.labels, vocabulary)?;
+            .grown(known.needs, known.rows, &data.rows, &data.labels, vocabulary)
+    })?;
     weigh(data, preprocessing, session)
 }
 

@@ -58,12 +58,10 @@ pub fn read_training(
     session: &Session<'_>,
 ) -> Result<TrainingData> {
     let raw = read_raw(source, options, &prep.text, prep.needs, None, session)?;
-    let weighting = Weighting::fit(
-        prep.weighting.scheme(&raw.data.rows),
-        prep.needs,
-        &raw.data.rows,
-        &raw.data.labels,
-    );
+    let weighting = session.run(|| {
+        let scheme = prep.weighting.scheme(&raw.data.rows);
+        Weighting::fit(scheme, prep.needs, &raw.data.rows, &raw.data.labels)
+    });
     let input = match raw.vocabulary {
         Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
         None => Input::Vectors {
@@ -91,13 +89,9 @@ pub fn read_further(
     let defaults = TextParams::default();
     let text = known.preprocessing.text().map_or(&defaults, |text| &text.params);
     let raw = read_raw(source, options, text, known.needs, Some(known), session)?;
-    let preprocessing = known.preprocessing.grown(
-        known.needs,
-        known.rows,
-        &raw.data.rows,
-        &raw.data.labels,
-        raw.vocabulary,
-    )?;
+    let (rows, labels) = (&raw.data.rows, &raw.data.labels);
+    let grown = || (known.preprocessing).grown(known.needs, known.rows, rows, labels, raw.vocabulary);
+    let preprocessing = session.run(grown)?;
     finish(raw.data, raw.report, &raw.name, preprocessing, session)
 }
 

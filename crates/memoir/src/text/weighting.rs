@@ -1,5 +1,8 @@
 //! Counts become weights: logarithm of the count, inverse document frequency, unit length.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LabelSets, RowsByClass};
@@ -59,7 +62,8 @@ pub struct Weighting {
 }
 
 impl Weighting {
-    /// Learns from the values in `rows`, and from the rows' `labels`, what the scheme and the algorithm need.
+    /// Learns from the values in `rows`, and from the rows' `labels`, what the scheme and the algorithm need; in parallel,
+    /// with the same result on any number of threads.
     pub fn fit(scheme: WeightingScheme, needs: RowNeeds, rows: &Rows, labels: &LabelSets) -> Self {
         let mut frequency = vec![0u32; rows.width()];
         for &index in rows.indices() {
@@ -74,7 +78,7 @@ impl Weighting {
         };
         if needs.concentration > 0.0 && scheme != WeightingScheme::Raw {
             weights.resize(rows.width(), 1.0);
-            for (weight, spread) in weights.iter_mut().zip(class_spread(rows, labels)) {
+            for (weight, spread) in weights.iter_mut().zip(class_spread(rows, labels, &frequency)) {
                 *weight *= 1.0 - needs.concentration * spread;
             }
         }
@@ -95,19 +99,25 @@ impl Weighting {
 
     /// Sum of the lengths of `rows` before they are scaled.
     pub(super) fn sum_of_lengths(&self, rows: &Rows) -> f64 {
-        let mut scaled = Vec::new();
-        let lengths = rows.iter().map(|row| {
-            scaled.clear();
-            scaled.extend_from_slice(row.values);
-            self.multiply(row.indices, &mut scaled);
-            length(&scaled)
-        });
-        lengths.sum()
+        let of_block = |block: usize| -> f64 {
+            let mut scaled = Vec::new();
+            let lengths = (block * ROWS_PER_BLOCK..rows.len().min((block + 1) * ROWS_PER_BLOCK)).map(|row| {
+                let row = rows.row(row);
+                scaled.clear();
+                scaled.extend_from_slice(row.values);
+                self.multiply(row.indices, &mut scaled);
+                length(&scaled)
+            });
+            lengths.sum()
+        };
+        let blocks = (0..rows.len().div_ceil(ROWS_PER_BLOCK)).into_par_iter();
+        // Added in order, because sums of floating-point numbers depend on it.
+        blocks.map(of_block).collect::<Vec<f64>>().into_iter().sum()
     }
 
     /// The scheme that fits the values: counts (whole numbers, none negative) get tf-idf, anything else is scaled.
     pub fn detect(rows: &Rows) -> WeightingScheme {
-        if rows.values().iter().all(|&v| v >= 0.0 && v.fract() == 0.0) {
+        if rows.values().par_iter().all(|&v| v >= 0.0 && v.fract() == 0.0) {
             WeightingScheme::LogTfIdf
         } else {
             WeightingScheme::Unit
@@ -167,6 +177,9 @@ impl Weighting {
     }
 }
 
+/// Rows whose lengths are added up at a time.
+const ROWS_PER_BLOCK: usize = 1024;
+
 /// `ln((1 + n) / (1 + df)) + 1`.
 pub(super) fn inverse_frequency(rows: u64, frequency: u32) -> f64 {
     ((1.0 + rows as f64) / (1.0 + f64::from(frequency))).ln() + 1.0
@@ -181,27 +194,59 @@ fn length(values: &[f32]) -> f64 {
         .sqrt()
 }
 
-/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another.
-fn class_spread(rows: &Rows, labels: &LabelSets) -> Vec<f32> {
+/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another. `frequency` is
+/// the number of rows that hold each feature.
+fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> {
     let by_class = RowsByClass::new(labels);
-    let mut occurrences = vec![0f64; rows.width()];
+    let ranges = even_ranges(frequency, rayon::current_num_threads());
+    let of_range = |range: Range<usize>| spread_of_range(rows, &by_class, range);
+    ranges.into_par_iter().map(of_range).collect::<Vec<_>>().concat()
+}
+
+/// Cuts the features into at most `parts` ranges that occur about equally often.
+fn even_ranges(frequency: &[u32], parts: usize) -> Vec<Range<usize>> {
+    let total: u64 = frequency.iter().map(|&count| u64::from(count)).sum();
+    let share = total / parts as u64 + 1;
+    let mut ranges = Vec::with_capacity(parts);
+    let (mut first, mut sum) = (0, 0);
+    for (feature, &count) in frequency.iter().enumerate() {
+        sum += u64::from(count);
+        if sum >= share {
+            ranges.push(first..feature + 1);
+            (first, sum) = (feature + 1, 0);
+        }
+    }
+    ranges.push(first..frequency.len());
+    ranges
+}
+
+/// As [`class_spread`], for the features in `range`.
+fn spread_of_range(rows: &Rows, by_class: &RowsByClass, range: Range<usize>) -> Vec<f32> {
+    let (first, end) = (range.start as u32, range.end as u32);
+    let mut occurrences = vec![0f64; range.len()];
     // Σ m ln m over the classes, with m the feature's occurrences with a class.
-    let mut gathered = vec![0f64; rows.width()];
-    let mut counts = vec![0u32; rows.width()];
+    let mut gathered = vec![0f64; range.len()];
+    let mut counts = vec![0u32; range.len()];
     let mut touched = Vec::new();
     for class in 0..by_class.classes() {
         for &row in by_class.rows(class) {
-            for &feature in rows.row(row as usize).indices {
-                if counts[feature as usize] == 0 {
-                    touched.push(feature);
+            let indices = rows.row(row as usize).indices;
+            let start = indices.partition_point(|&feature| feature < first);
+            for &feature in indices[start..].iter().take_while(|&&feature| feature < end) {
+                let count = &mut counts[(feature - first) as usize];
+                if *count == 0 {
+                    touched.push(feature - first);
                 }
-                counts[feature as usize] += 1;
+                *count += 1;
             }
         }
         for feature in touched.drain(..) {
             let count = f64::from(std::mem::take(&mut counts[feature as usize]));
             occurrences[feature as usize] += count;
-            gathered[feature as usize] += count * count.ln();
+            // Most features occur once with a class, and the logarithm of 1 is 0.
+            if count > 1.0 {
+                gathered[feature as usize] += count * count.ln();
+            }
         }
     }
     let spread = |(&n, &sum): (&f64, &f64)| {

@@ -15,7 +15,7 @@ mod select;
 pub use packed::{Bits, PackedRow, pack};
 pub use posting::{Narrow, Posting, Wide};
 pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
-pub(crate) use quantize::{append_quantized, least_kept};
+pub(crate) use quantize::{least_kept, quantize_into};
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
 pub use select::FixedScore;
 

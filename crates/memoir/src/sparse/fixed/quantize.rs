@@ -32,7 +32,8 @@ impl QuantizedRow<'_> {
 /// 16 bits and no inner product with weights leaves 32 bits (`Σ|value| * 32768 < 2^31`).
 pub fn quantize_row(values: &[f32], out: &mut Vec<i16>) -> f32 {
     out.clear();
-    let scale = append_quantized(values, out);
+    out.resize(values.len(), 0);
+    let scale = quantize_into(values, out);
     debug_assert!(out.iter().map(|&v| i64::from(v).abs()).sum::<i64>() < 1 << 16);
     scale
 }
@@ -69,8 +70,8 @@ pub(crate) fn least_kept(values: &[f32], trim: f32, sizes: &mut Vec<f32>) -> f32
     0.0
 }
 
-/// As [`quantize_row`], but keeps what `out` holds already.
-pub(crate) fn append_quantized(values: &[f32], out: &mut Vec<i16>) -> f32 {
+/// As [`quantize_row`], into memory of the same length.
+pub(crate) fn quantize_into(values: &[f32], out: &mut [i16]) -> f32 {
     let (mut sum, mut largest) = (0.0f64, 0.0f32);
     for value in values {
         sum += f64::from(value.abs());
@@ -83,7 +84,9 @@ pub(crate) fn append_quantized(values: &[f32], out: &mut Vec<i16>) -> f32 {
     } else {
         1.0
     };
-    out.extend(values.iter().map(|value| (value * scale).round() as i16));
+    for (out, value) in out.iter_mut().zip(values) {
+        *out = (value * scale).round() as i16;
+    }
     scale
 }
 

@@ -1,5 +1,10 @@
 //! First weights: the centroid of each class, scaled.
 
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
 use super::rows::QuantizedRows;
 use crate::data::{Dataset, RowsByClass};
 use crate::sparse::fixed::quantize_weight;
@@ -16,6 +21,11 @@ pub(super) struct Start {
 
 /// The sum of a class's rows grows with this power of their number, if they have little in common.
 const LENGTH_POWER: f32 = 0.5;
+
+/// Entries of rows that one thread takes on at a time, about: a compromise between waiting for each other and the memory of
+/// what is found.
+const ENTRIES_PER_BLOCK: usize = 1 << 14;
+const BLOCKS_PER_THREAD: usize = 4;
 
 /// The centroids of the classes, one after the other.
 pub(super) struct Centroids<'a> {
@@ -59,21 +69,60 @@ impl<'a> Centroids<'a> {
         self.rows.width()
     }
 
-    /// Calls `emit` with each class and the features of its first weight vector, in fixed-point units. Weights that
-    /// round to less than `least` units are left out. What rows
-    /// of now give to a class that had rows before is shorter, as they are only a part of its rows.
+    /// Calls `emit` with each class, in order, and the features of its first weight vector, in fixed-point units. Weights
+    /// that round to less than `least` units are left out. What rows of now give to a class that had rows before is shorter,
+    /// as they are only a part of its rows.
     pub(super) fn for_each(
         &self,
         least: i16,
         session: &Session<'_>,
         mut emit: impl FnMut(u32, &[(u32, i16)]),
     ) -> Result<()> {
-        let mut sums = vec![0f32; self.rows.width()];
-        let (mut touched, mut centroid) = (Vec::new(), Vec::new());
-        for class in 0..self.by_class.classes() {
-            if class % 256 == 0 {
-                session.check()?;
+        let sums: Vec<Mutex<Sums>> = (0..session.threads())
+            .map(|_| Mutex::new(Sums::new(self.rows.width())))
+            .collect();
+        for blocks in self.blocks().chunks(session.threads() * BLOCKS_PER_THREAD) {
+            session.check()?;
+            let found: Vec<Block> = session.run(|| {
+                let of_block = |classes: &Range<usize>| {
+                    let thread = rayon::current_thread_index().unwrap_or(0);
+                    let mut sums = sums[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                    self.block(classes.clone(), least, &mut sums)
+                };
+                blocks.par_iter().map(of_block).collect()
+            });
+            for (classes, block) in blocks.iter().zip(&found) {
+                let mut start = 0;
+                for (class, &end) in classes.clone().zip(&block.ends) {
+                    emit(class as u32, &block.entries[start..end]);
+                    start = end;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// All classes, in blocks of about as many rows.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        let rows_per_block = ENTRIES_PER_BLOCK * self.rows.len() / self.rows.entries().max(1);
+        let mut blocks = Vec::new();
+        let (mut first, mut rows) = (0, 0);
+        for class in 0..self.by_class.classes() {
+            rows += self.by_class.rows(class).len();
+            if rows >= rows_per_block {
+                blocks.push(first..class + 1);
+                (first, rows) = (class + 1, 0);
+            }
+        }
+        blocks.push(first..self.by_class.classes());
+        blocks
+    }
+
+    /// The first weight vectors of `classes`.
+    fn block(&self, classes: Range<usize>, least: i16, scratch: &mut Sums) -> Block {
+        let Sums { sums, touched } = scratch;
+        let mut block = Block::default();
+        for class in classes {
             for &row in self.by_class.rows(class) {
                 let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
                 let row = self.rows.row(row as usize);
@@ -94,17 +143,38 @@ impl<'a> Centroids<'a> {
             let size = now + self.earlier(class);
             let ahead = size.powf(self.start.size_power) * (now / size).powf(LENGTH_POWER);
             let factor = self.start.scale * ahead / squares.sqrt();
-            centroid.clear();
             for feature in touched.drain(..) {
                 // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
                 let value = std::mem::take(&mut sums[feature as usize]);
                 let weight = quantize_weight(value * factor);
                 if weight.abs() >= least {
-                    centroid.push((feature, weight));
+                    block.entries.push((feature, weight));
                 }
             }
-            emit(class as u32, &centroid);
+            block.ends.push(block.entries.len());
         }
-        Ok(())
+        block
+    }
+}
+
+/// First weight vectors of some classes, one behind the other.
+#[derive(Default)]
+struct Block {
+    ends: Vec<usize>,
+    entries: Vec<(u32, i16)>,
+}
+
+/// What one thread adds rows up in; empty between two classes.
+struct Sums {
+    sums: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+impl Sums {
+    fn new(width: usize) -> Self {
+        Self {
+            sums: vec![0.0; width],
+            touched: Vec::new(),
+        }
     }
 }

@@ -46,8 +46,9 @@ pub(super) struct Best<'a, P> {
 }
 
 impl<'a, P: Posting> Best<'a, P> {
-    pub(super) fn new(valid: Option<&'a Dataset>) -> Self {
-        let valid = valid.map(|valid| (valid, QuantizedRows::new(&valid.rows, 0.0)));
+    pub(super) fn new(valid: Option<&'a Dataset>, session: &Session<'_>) -> Self {
+        let quantized = |valid: &'a Dataset| session.run(|| QuantizedRows::new(&valid.rows, 0.0));
+        let valid = valid.map(|valid| (valid, quantized(valid)));
         Self {
             valid,
             accuracy: f64::NEG_INFINITY,
@@ -132,18 +133,31 @@ fn evaluate<P: Posting>(
     Ok(evaluation)
 }
 
-/// The weights that are large enough to matter, as a scorer.
+/// Features whose weights are gathered at a time.
+const FEATURES_PER_TASK: usize = 4096;
+
+/// The weights that are large enough to matter, as a scorer. Gathers them in parallel.
 pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<dyn Scorer> {
     let least = quantize_weight(choices.least_weight).max(1);
+    let starts: Vec<usize> = (0..weights.features()).step_by(FEATURES_PER_TASK).collect();
+    let gather = |start: usize| {
+        let (mut ends, mut postings) = (Vec::new(), Vec::new());
+        for feature in start..weights.features().min(start + FEATURES_PER_TASK) {
+            let stored = weights.stored(feature as u32);
+            let kept = stored.filter(|(_, weight)| weight.abs() >= least);
+            postings.extend(kept.map(|(class, weight)| P::new(class, weight)));
+            ends.push(postings.len() as u64);
+        }
+        (ends, postings)
+    };
+    let parts: Vec<(Vec<u64>, Vec<P>)> = starts.into_par_iter().map(gather).collect();
     let mut offsets = Vec::with_capacity(weights.features() + 1);
-    let mut postings = Vec::new();
+    let mut postings = Vec::with_capacity(parts.iter().map(|part| part.1.len()).sum());
     offsets.push(0);
-    for feature in 0..weights.features() as u32 {
-        let kept = weights
-            .stored(feature)
-            .filter(|(_, weight)| weight.abs() >= least);
-        postings.extend(kept.map(|(class, weight)| P::new(class, weight)));
-        offsets.push(postings.len() as u64);
+    for (ends, part) in parts {
+        let before = postings.len() as u64;
+        offsets.extend(ends.iter().map(|end| before + end));
+        postings.extend(part);
     }
     P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(choices.answer_trim))
 }

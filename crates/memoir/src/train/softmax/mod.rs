@@ -233,7 +233,7 @@ fn train<P: Posting + Stored>(
         ));
     }
     let choices = Choices::new(values, &Shape::of(data, earlier.rows));
-    let rows = QuantizedRows::new(&data.rows, choices.trim);
+    let rows = session.run(|| QuantizedRows::new(&data.rows, choices.trim));
     // Held-out rows are as good; and a model that goes on learning keeps the calibration it has.
     let aside = if valid.is_some() || earlier.rows > 0 {
         Aside::nobody()
@@ -260,7 +260,7 @@ fn train<P: Posting + Stored>(
 
     let batches_per_pass = order.len().div_ceil(choices.batch);
     let rounds = batches_per_pass * choices.passes;
-    let mut best = finish::Best::new(valid);
+    let mut best = finish::Best::new(valid, session);
     let mut keeper = Keeper::new(values, earlier, data, valid, session);
     let learned = Learned {
         weights: &mut weights,
@@ -316,7 +316,7 @@ fn train<P: Posting + Stored>(
     let mut scores = None;
     let mut waiting = aside.rows(data.len(), true);
     if !waiting.is_empty() {
-        let before = finish::scorer(&weights, &choices);
+        let before = session.run(|| finish::scorer(&weights, &choices));
         scores = Some(aside::scores(&aside, &*before, data, session)?);
         drop(before);
         waiting.shuffle(&mut random);
@@ -330,5 +330,5 @@ fn train<P: Posting + Stored>(
         }
     }
     drop((search, updater, memory, order));
-    Ok((finish::scorer(&weights, &choices), scores))
+    Ok((session.run(|| finish::scorer(&weights, &choices)), scores))
 }

@@ -1,7 +1,9 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
-use crate::sparse::Rows;
-use crate::sparse::fixed::{QuantizedRow, append_quantized, least_kept};
+use rayon::prelude::*;
+
+use crate::sparse::fixed::{QuantizedRow, least_kept, quantize_into};
+use crate::sparse::{RowView, Rows};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -13,48 +15,49 @@ pub(super) struct QuantizedRows {
 }
 
 impl QuantizedRows {
-    /// Takes `rows` over as integers. The smallest values of each row that together hold at most the share `trim` of its
-    /// squared length are left out, and the rest is stretched to the former length: long rows have many such values,
-    /// and most of the time would go into them.
+    /// Takes `rows` over as integers, in parallel. The smallest values of each row that together hold at most the share
+    /// `trim` of its squared length are left out, and the rest is stretched to the former length: long rows have many such
+    /// values, and most of the time would go into them.
     pub(super) fn new(rows: &Rows, trim: f32) -> Self {
-        let entries = if trim > 0.0 {
-            rows.entries() / 2
-        } else {
-            rows.entries()
-        };
+        let kept: Vec<Kept> = (0..rows.len())
+            .into_par_iter()
+            .map_init(Vec::new, |sizes, row| Kept::of(rows.row(row), trim, sizes))
+            .collect();
+        let mut offsets = Vec::with_capacity(rows.len() + 1);
+        offsets.push(0);
+        offsets.extend(kept.iter().scan(0, |end, kept| {
+            *end += kept.number as usize;
+            Some(*end)
+        }));
+        let entries = offsets[rows.len()];
         let mut result = Self {
-            offsets: Vec::with_capacity(rows.len() + 1),
-            indices: Vec::with_capacity(entries),
-            values: Vec::with_capacity(entries),
-            scales: Vec::with_capacity(rows.len()),
+            offsets,
+            indices: vec![0; entries],
+            values: vec![0; entries],
+            scales: vec![0.0; rows.len()],
             width: rows.width(),
         };
-        result.offsets.push(0);
-        let (mut sizes, mut kept) = (Vec::new(), Vec::new());
-        for row in rows.iter() {
-            kept.clear();
-            if trim > 0.0 {
-                let least = least_kept(row.values, trim, &mut sizes);
-                let stays = |entry: &(u32, f32)| entry.1.abs() >= least;
-                result
-                    .indices
-                    .extend(row.iter().filter(stays).map(|entry| entry.0));
-                kept.extend(row.iter().filter(stays).map(|entry| entry.1));
-                let stretch = (row.squared_norm() / kept.iter().map(|v| v * v).sum::<f32>()).sqrt();
-                if stretch.is_finite() {
-                    for value in &mut kept {
-                        *value *= stretch;
-                    }
-                }
-            } else {
-                result.indices.extend_from_slice(row.indices);
-                kept.extend_from_slice(row.values);
-            }
-            result.scales.push(append_quantized(&kept, &mut result.values));
-            result.offsets.push(result.indices.len());
+        let (mut indices, mut values) = (&mut result.indices[..], &mut result.values[..]);
+        let scales = result.scales.chunks_mut(ROWS_PER_TASK);
+        let mut tasks = Vec::with_capacity(scales.len());
+        for ((scales, kept), first) in scales
+            .zip(kept.chunks(ROWS_PER_TASK))
+            .zip((0..).step_by(ROWS_PER_TASK))
+        {
+            let entries = result.offsets[first + scales.len()] - result.offsets[first];
+            let mut task = Task {
+                first,
+                scales,
+                indices: &mut [],
+                values: &mut [],
+            };
+            (task.indices, indices) = indices.split_at_mut(entries);
+            (task.values, values) = values.split_at_mut(entries);
+            tasks.push((task, kept));
         }
-        result.indices.shrink_to_fit();
-        result.values.shrink_to_fit();
+        tasks
+            .into_par_iter()
+            .for_each(|(task, kept)| task.fill(rows, kept));
         result
     }
 
@@ -84,10 +87,72 @@ impl QuantizedRows {
     }
 }
 
+/// Rows that are taken over at a time.
+const ROWS_PER_TASK: usize = 1024;
+
+/// What stays of a row.
+struct Kept {
+    /// Values of this size and larger.
+    least: f32,
+    /// So many of them.
+    number: u32,
+}
+
+impl Kept {
+    fn of(row: RowView<'_>, trim: f32, sizes: &mut Vec<f32>) -> Self {
+        if trim == 0.0 {
+            return Self {
+                least: 0.0,
+                number: row.values.len() as u32,
+            };
+        }
+        let least = least_kept(row.values, trim, sizes);
+        Self {
+            least,
+            number: row.values.iter().filter(|value| value.abs() >= least).count() as u32,
+        }
+    }
+}
+
+/// A run of rows that one thread takes over.
+struct Task<'a> {
+    first: usize,
+    scales: &'a mut [f32],
+    indices: &'a mut [u32],
+    values: &'a mut [i16],
+}
+
+impl Task<'_> {
+    fn fill(self, rows: &Rows, kept: &[Kept]) {
+        let (mut indices, mut values) = (self.indices, self.values);
+        let mut stretched = Vec::new();
+        for (row, (scale, kept)) in (self.first..).zip(self.scales.iter_mut().zip(kept)) {
+            let row = rows.row(row);
+            let (own_indices, own_values);
+            (own_indices, indices) = indices.split_at_mut(kept.number as usize);
+            (own_values, values) = values.split_at_mut(kept.number as usize);
+            stretched.clear();
+            for (place, (index, value)) in row.iter().filter(|entry| entry.1.abs() >= kept.least).enumerate()
+            {
+                own_indices[place] = index;
+                stretched.push(value);
+            }
+            if stretched.len() < row.values.len() {
+                let stretch = (row.squared_norm() / stretched.iter().map(|v| v * v).sum::<f32>()).sqrt();
+                if stretch.is_finite() {
+                    for value in &mut stretched {
+                        *value *= stretch;
+                    }
+                }
+            }
+            *scale = quantize_into(&stretched, own_values);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sparse::RowView;
 
     #[test]
     fn small_values_go_and_the_length_stays() {

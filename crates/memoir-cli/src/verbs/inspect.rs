@@ -124,7 +124,7 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
         let _ = writeln!(text, "{name:<12}{value}");
     };
     line("algorithm", summary.algorithm.clone());
-    line("options", options(&serde_json::to_value(&summary.params)?));
+    line("options", options(&shown_params(summary)));
     line("seed", summary.seed.to_string());
     line("rows", show_count(summary.rows));
     line("classes", show_count(summary.classes as u64));
@@ -186,6 +186,18 @@ fn add_classes(text: &mut String, classes: &[ClassSize]) {
             class.name.escape_debug()
         );
     }
+}
+
+/// The algorithm's parameters; beside `auto` what was chosen.
+fn shown_params(summary: &Summary) -> Value {
+    let shown = summary.params.iter().map(|(name, value)| {
+        let shown = match summary.chosen.get(name) {
+            Some(chosen) => format!("{value} ({chosen})"),
+            None => value.to_string(),
+        };
+        (name.clone(), Value::String(shown))
+    });
+    Value::Object(shown.collect())
 }
 
 /// `{"a_b": 1, "c": null}` as `a-b 1, c off`: the names that the command line uses.

@@ -21,6 +21,8 @@ pub struct Summary {
     pub algorithm: String,
     /// Parameters of the algorithm.
     pub params: BTreeMap<String, Value>,
+    /// What it chose for those that were left to it.
+    pub chosen: BTreeMap<String, Value>,
     /// Seed of the algorithm's random choices.
     pub seed: u64,
     /// Number of training rows.
@@ -98,6 +100,7 @@ impl Model {
         Ok(Summary {
             algorithm: self.origin.algorithm.clone(),
             params: self.origin.params.clone(),
+            chosen: self.origin.chosen.clone(),
             seed: self.origin.seed,
             rows: self.origin.rows,
             scorer: self.scorer.kind(),

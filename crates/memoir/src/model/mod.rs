@@ -71,8 +71,11 @@ impl Model {
 pub struct Origin {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Parameters it ran with, automatic choices resolved where the algorithm reports them.
+    /// Parameters it was given, and defaults for the rest.
     pub params: BTreeMap<String, Value>,
+    /// What the algorithm chose for those of them that were left to it, as far as it tells.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub chosen: BTreeMap<String, Value>,
     /// Seed of its random choices.
     pub seed: u64,
     /// Number of training rows.

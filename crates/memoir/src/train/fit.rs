@@ -1,7 +1,5 @@
 //! From training data to a whole model: the steps around an algorithm that are the same for all of them.
 
-use std::collections::BTreeMap;
-
 use rand::seq::SliceRandom;
 
 use crate::catalogue::Algorithm;
@@ -37,15 +35,13 @@ pub fn fit(
         .map(|valid| with_known_classes(valid.clone(), &data));
     let trainer = (algorithm.build)(values)?;
     let (scorer, left_out) = trainer.train_scored(&data, stop_by.as_ref(), session)?;
-    let params: BTreeMap<_, _> = values
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
+    let (params, chosen) = super::told(values, &*trainer, &data, 0);
     let mut model = Model {
         calibration: left_out.and_then(|scores| Calibration::fit(&scores, Basis::SetAside)),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
+            chosen,
             seed: session.seed(),
             rows: data.len() as u64,
             class_counts: data.labels.class_counts(data.classes.len()),

@@ -1,7 +1,5 @@
 //! From a model and new rows to a model that knows both: the steps around an algorithm that goes on learning.
 
-use std::collections::BTreeMap;
-
 use super::fit::with_known_classes;
 use crate::catalogue::Algorithm;
 use crate::data::{Dataset, TrainingData};
@@ -86,15 +84,13 @@ pub fn continue_from(
     for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
         *count = count.saturating_add(*before);
     }
-    let params: BTreeMap<_, _> = values
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
+    let (params, chosen) = super::told(values, &*trainer, &data, origin.rows);
     let mut grown = Model {
         calibration: model.calibration.clone(),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
+            chosen,
             seed: session.seed(),
             rows: origin.rows + data.len() as u64,
             class_counts,

@@ -7,9 +7,12 @@ mod further;
 pub mod margin;
 pub mod softmax;
 
+use std::collections::BTreeMap;
+
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::model::calibration::HeldOutScores;
+use crate::params::{Value, Values};
 use crate::text::RowNeeds;
 use crate::{Error, Result, Session};
 
@@ -46,6 +49,12 @@ pub trait Trainer: Send + Sync {
         )))
     }
 
+    /// What the algorithm chooses for the parameters that were left to it, if it is trained on `data` after `rows_before`
+    /// earlier rows. For `inspect`; algorithms that choose nothing, or only while they run, tell nothing.
+    fn chosen(&self, _data: &Dataset, _rows_before: u64) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
     /// Whether the algorithm writes the session's checkpoints and starts from them.
     fn keeps_checkpoints(&self) -> bool {
         false
@@ -66,4 +75,26 @@ pub trait Trainer: Send + Sync {
     fn row_needs(&self) -> RowNeeds {
         RowNeeds::default()
     }
+}
+
+/// `values` and what `trainer` chose for those that were left to it, as a model's origin keeps them.
+fn told(
+    values: &Values,
+    trainer: &dyn Trainer,
+    data: &Dataset,
+    rows_before: u64,
+) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+    let params = values
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.clone()));
+    let is_free = |name: &str| {
+        values
+            .iter()
+            .any(|(other, value)| other == name && *value == Value::Auto)
+    };
+    let chosen = trainer.chosen(data, rows_before).into_iter();
+    let chosen = chosen
+        .filter(|(name, _)| is_free(name))
+        .map(|(name, value)| (name.to_owned(), value));
+    (params.collect(), chosen.collect())
 }

@@ -61,6 +61,7 @@ fn model(input: Input, precision: Precision) -> Model {
         origin: Origin {
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),
+            chosen: [("step".to_owned(), Value::Number(0.5))].into(),
             seed: u64::MAX,
             rows: 4,
             class_counts: vec![1, 0, 3],

@@ -2,8 +2,8 @@
 
 use super::centroids::Start;
 use crate::data::Dataset;
-use crate::params::Values;
-use crate::sparse::fixed::quantize_weight;
+use crate::params::{Value, Values};
+use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
 
 /// Rows with more features than this are long: one pass with few rivals teaches them enough.
 const LONG: f32 = 40.0;
@@ -109,6 +109,28 @@ impl Choices {
             least_weight: number("least-weight", 0.1),
             report_rivals: values.word("report-rivals") == Some("on"),
         }
+    }
+
+    /// The choices under the names of their parameters.
+    pub(super) fn named(&self) -> Vec<(&'static str, Value)> {
+        let integer = |value: usize| Value::Integer(value as u64);
+        // By way of text, or 0.1 would become 0.10000000149.
+        let number = |value: f32| Value::Number(value.to_string().parse().unwrap_or(f64::from(value)));
+        let rescan = if self.rescan { "yes" } else { "no" };
+        vec![
+            ("passes", integer(self.passes)),
+            ("rescan", Value::Word(rescan.to_owned())),
+            ("rivals", integer(self.rivals)),
+            ("step-size", number(self.step_size)),
+            ("last-step-size", number(self.last_step_size)),
+            ("start-scale", number(self.start.scale)),
+            ("size-power", number(self.start.size_power)),
+            ("least-start", number(f32::from(self.least_start) / WEIGHT_UNITS)),
+            ("batch", integer(self.batch)),
+            ("trim", number(self.trim)),
+            ("answer-trim", number(self.answer_trim)),
+            ("least-weight", number(self.least_weight)),
+        ]
     }
 
     /// From this many classes on, a feature's weights are a dense row: about where adding it takes as long as adding

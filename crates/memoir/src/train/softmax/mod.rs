@@ -29,7 +29,7 @@ use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::model::calibration::HeldOutScores;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{Kind, Spec, Value, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::{Before, Trainer};
@@ -205,6 +205,10 @@ impl Trainer for Softmax {
             let earlier = Earlier::<Wide>::new(before, session)?;
             Ok(train(&self.values, &earlier, data, valid, session)?.0)
         }
+    }
+
+    fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
+        Choices::new(&self.values, &Shape::of(data, rows_before)).named()
     }
 
     fn keeps_checkpoints(&self) -> bool {

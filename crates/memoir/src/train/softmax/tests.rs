@@ -74,6 +74,18 @@ fn the_table_of_defaults_is_legal() {
     assert_eq!(Softmax::default().values.iter().count(), PARAMS.len());
 }
 
+#[test]
+fn every_automatic_choice_is_told() {
+    let told = Softmax::default().chosen(&data(60, 12, 30, 2, 5), 0);
+    for spec in PARAMS {
+        let value = told.iter().find(|(name, _)| *name == spec.name);
+        assert_eq!(value.is_some(), spec.is_automatic(), "{}", spec.name);
+        if let Some((_, value)) = value {
+            spec.parse(&value.to_string()).unwrap();
+        }
+    }
+}
+
 /// One step over one batch, written plainly: dense weights, floating point, all classes.
 #[test]
 fn one_batch_equals_a_dense_computation() {

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use memoir::data::{self, Source};
-use memoir::eval::margins::{MarginReport, Margins, class_rows};
+use memoir::eval::margins::{MarginReport, Margins};
+use memoir::eval::model_weights::{class_dense, class_rows};
 use memoir::eval::theory::Theorem1;
-use memoir::oracle::{ORACLE_PARAMS, OracleKind};
+use memoir::oracle::{ORACLE_PARAMS, OracleKind, Scannable};
 use memoir::params::Values;
-use memoir::sparse::{ClassVectors, Rows};
-use memoir::{LabelSets, Model};
+use memoir::sparse::{Reduction, RowView, Rows};
+use memoir::{LabelSets, Model, Session};
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
@@ -28,7 +29,7 @@ other class faster than a full scan, but perhaps not the strongest: then its mar
 Example:
   memoir margins m.memoir valid.svm --oracle sw-graph --oracle-option sw-ef-search=128 --plot gaps.svg")]
 pub(crate) struct Arguments {
-    /// The model file (memoir-l2, memoir-l1 or centroid)
+    /// The model file (memoir-l2, memoir-l1, memoir-lsh or centroid)
     model: PathBuf,
     /// Labelled rows; `-` is standard input
     data: PathBuf,
@@ -90,7 +91,6 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let given = std::iter::once(("oracle", arguments.oracle.as_str())).chain(options);
     let kind = OracleKind::from_values(&Values::check(ORACLE_PARAMS, given)?)?;
     let model = Model::load(&arguments.model, &context.catalogue)?;
-    let weights = class_rows(model.scorer.as_ref())?;
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
 
@@ -123,19 +123,15 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             arguments.data.display()
         );
     }
-    let mut oracle = kind.build(session.seed());
-    let all: Vec<u32> = (0..weights.classes() as u32).collect();
-    oracle.update(&weights, &all, &session)?;
-    let margins = Margins::measure(
-        oracle.as_ref(),
-        &weights,
-        weights.multiplier(),
-        &rows,
-        &labels,
-        &session,
-    )?;
     let settings = (arguments.delta, arguments.rho);
-    let report = MarginReport::new(&margins, oracle.name(), &weights, &rows, settings, &session);
+    let scorer = model.scorer.as_ref();
+    let (margins, report) = if scorer.kind() == "reduced" {
+        let weights = class_dense(scorer)?;
+        let rows = reduced(&rows, weights.reduction());
+        measure(&kind, &weights, &rows, &labels, settings, &session)?
+    } else {
+        measure(&kind, &class_rows(scorer)?, &rows, &labels, settings, &session)?
+    };
     progress.clear();
     if let Some(path) = &arguments.plot {
         let svg = gap_plot::svg(&margins.gaps(), &report);
@@ -151,6 +147,37 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Asks the oracle about every row. The weights of a finished model have no multiplier.
+fn measure<W: Scannable>(
+    kind: &OracleKind,
+    weights: &W,
+    rows: &Rows,
+    labels: &LabelSets,
+    settings: (f64, f64),
+    session: &Session<'_>,
+) -> anyhow::Result<(Margins, MarginReport)> {
+    let mut oracle = kind.build(session.seed());
+    let all: Vec<u32> = (0..weights.classes() as u32).collect();
+    oracle.update(weights, &all, session)?;
+    let margins = Margins::measure(oracle.as_ref(), weights, 1.0, rows, labels, session)?;
+    let report = MarginReport::new(&margins, oracle.name(), weights, rows, settings, session);
+    Ok((margins, report))
+}
+
+/// The rows in the space that the weights are in.
+fn reduced(rows: &Rows, reduction: &Reduction) -> Rows {
+    let indices: Vec<u32> = (0..reduction.dimensions() as u32).collect();
+    let (mut all, mut values) = (Rows::new(), Vec::new());
+    for row in rows.iter() {
+        reduction.apply(row, &mut values);
+        all.push(RowView {
+            indices: &indices,
+            values: &values,
+        });
+    }
+    all
 }
 
 /// The report for people. `write!` to a `String` cannot fail.

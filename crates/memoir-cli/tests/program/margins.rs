@@ -31,6 +31,20 @@ fn an_exact_oracle_has_no_gap_and_a_random_one_has() {
 }
 
 #[test]
+fn reduced_weights_have_margins_too() {
+    let place = Workplace::new();
+    place.file("train.svm", vectors(600, 30));
+    place.stdout("train train.svm --model m --algorithm memoir-lsh --dimensions 20 --iterations 5 --quiet");
+    let recall = |oracle: &str| {
+        let json = place.stdout(&format!("margins m train.svm --oracle {oracle} --json --quiet"));
+        let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        report["recall_at_1"].as_f64()
+    };
+    assert_eq!(recall("exact"), Some(1.0));
+    assert!(recall("sw-graph") > Some(0.9) && recall("random") < Some(0.5));
+}
+
+#[test]
 fn wrong_questions_are_refused() {
     let place = trained();
     for (words, message) in [

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::theory::{Theorem1, Theorem1Input, hinge_loss};
 use crate::data::LabelSets;
-use crate::model::{Scorer, Scratch, Tensor};
+use crate::model::Scratch;
 use crate::oracle::{Oracle, Query, Scannable};
-use crate::sparse::{ClassRows, ClassVectors, Rows};
-use crate::{Error, Result, Session};
+use crate::sparse::{ClassVectors, Rows};
+use crate::{Result, Session};
 
 /// Rows that one worker asks about between two looks at the cancel flag.
 const STRIDE: usize = 16;
@@ -148,18 +148,19 @@ pub struct MarginReport {
 }
 
 impl MarginReport {
-    /// Puts everything together.
+    /// Puts everything together, for the weights of a finished model (without a multiplier).
     pub fn new(
         margins: &Margins,
         oracle: &'static str,
-        weights: &ClassRows,
+        weights: &impl ClassVectors,
         rows: &Rows,
         (delta, rho): (f64, f64),
         session: &Session<'_>,
     ) -> Self {
         let gaps = margins.gaps();
         let count = rows.len().max(1) as f64;
-        let norm = weights.norm();
+        let squares = (0..weights.classes() as u32).map(|class| weights.squared_norm(class));
+        let norm = squares.sum::<f64>().sqrt();
         let input = |gap: f64| Theorem1Input {
             margins: &margins.approximate,
             gap,
@@ -219,66 +220,15 @@ fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> f64 {
     norm * lengths / SIGN_DRAWS as f64 / rows.len().max(1) as f64
 }
 
-/// The weights of a model of kind `linear`, by class.
-pub fn class_rows(scorer: &dyn Scorer) -> Result<ClassRows> {
-    let tensors = scorer.tensors();
-    let find = |name: &str| {
-        tensors
-            .iter()
-            .find(|(other, _)| other == name)
-            .map(|(_, tensor)| *tensor)
-    };
-    let unfit = || {
-        Error::Mismatch(format!(
-            "margins need a model of kind `linear` without bias (memoir-l2, memoir-l1, centroid), but this is of kind `{}`",
-            scorer.kind()
-        ))
-    };
-    let (Some(Tensor::U64(offsets)), Some(ids), Some(values), None, "linear") = (
-        find("weights.offsets"),
-        find("weights.classes"),
-        find("weights.values"),
-        find("weights.bias"),
-        scorer.kind(),
-    ) else {
-        return Err(unfit());
-    };
-    let class = |at: usize| match ids {
-        Tensor::U16(ids) => ids.get(at).map(|&id| u32::from(id)),
-        Tensor::U32(ids) => ids.get(at).copied(),
-        _ => None,
-    };
-    let value = |at: usize| match values {
-        Tensor::F32(values) => values.get(at).copied(),
-        Tensor::F16(values) => values.get(at).map(|value| value.to_f32()),
-        _ => None,
-    };
-    let mut by_class = vec![(Vec::new(), Vec::new()); scorer.classes()];
-    for (feature, range) in (0u32..).zip(offsets.windows(2)) {
-        for at in range[0] as usize..range[1] as usize {
-            if let (Some(class), Some(value)) = (class(at), value(at))
-                && let Some((indices, weights)) = by_class.get_mut(class as usize)
-            {
-                indices.push(feature);
-                weights.push(value);
-            }
-        }
-    }
-    let mut weights = ClassRows::new(scorer.classes(), scorer.features());
-    for (class, (indices, values)) in (0..).zip(&by_class) {
-        weights.set(class, crate::sparse::RowView { indices, values });
-    }
-    Ok(weights)
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
 
     use super::*;
+    use crate::eval::model_weights::class_rows;
     use crate::model::{LinearBuilder, Precision};
     use crate::oracle::OracleKind;
-    use crate::sparse::RowView;
+    use crate::sparse::{ClassRows, RowView};
 
     fn session() -> Session<'static> {
         Session::new(NonZeroUsize::MIN).unwrap()
@@ -373,13 +323,5 @@ mod tests {
             [3.0, 3.0, 2.0, 1.0, 0.0]
         );
         assert_eq!(epsilon(&[], 0.1), 0.0);
-    }
-
-    #[test]
-    fn a_bias_is_refused() {
-        let mut builder = LinearBuilder::new(1);
-        builder.push_feature([(0, 1.0)]);
-        let biased = builder.finish(Precision::F32).with_bias(vec![1.0]);
-        assert!(class_rows(&biased).is_err());
     }
 }

@@ -18,6 +18,7 @@ mod bands;
 mod confidence;
 mod confusions;
 pub mod margins;
+pub mod model_weights;
 mod report;
 mod tally;
 #[cfg(test)]

@@ -11,25 +11,25 @@ pub const ORACLE_PARAMS: &[Spec] = &[
     Spec {
         name: "sw-neighbors",
         kind: Kind::Integer(1, 1000),
-        default: "16",
+        default: "10",
         help: "sw-graph: classes that a class is linked to",
     },
     Spec {
         name: "sw-ef-construction",
         kind: Kind::Integer(1, 100_000),
-        default: "64",
+        default: "32",
         help: "sw-graph: breadth of the search for the neighbours of a class",
     },
     Spec {
         name: "sw-ef-search",
         kind: Kind::Integer(1, 100_000),
-        default: "100",
+        default: "32",
         help: "sw-graph: breadth of the search for rivals",
     },
     Spec {
         name: "sw-seeds",
         kind: Kind::Integer(0, 1000),
-        default: "64",
+        default: "512",
         help: "sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the \
                original",
     },

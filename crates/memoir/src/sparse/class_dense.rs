@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::sparse::class_rows::{gather, groups, is_too_small};
 use crate::sparse::{
-    Addend, ClassVectors, Reduction, RowView, Rows, SparseVector, VectorBuffer, ZeroClasses, dense,
+    Addend, ClassVectors, Reduction, RowView, Rows, SparseVector, Spread, VectorBuffer, ZeroClasses, dense,
 };
 use crate::{Result, Session};
 
@@ -34,6 +34,24 @@ impl ClassDense {
             zeros: ZeroClasses::all(classes),
             reduction,
         }
+    }
+
+    /// With these unscaled vectors, class after class; `None` if there are more or fewer.
+    pub fn from_values(classes: usize, reduction: Arc<Reduction>, values: Vec<f32>) -> Option<Self> {
+        if Some(values.len()) != classes.checked_mul(reduction.dimensions()) {
+            return None;
+        }
+        let mut weights = Self {
+            values,
+            squares: vec![0.0; classes],
+            multiplier: 1.0,
+            zeros: ZeroClasses::all(classes),
+            reduction,
+        };
+        for class in 0..classes as u32 {
+            weights.measure(class);
+        }
+        Some(weights)
     }
 
     /// What rows are mapped by.
@@ -170,8 +188,8 @@ impl ClassVectors for ClassDense {
         products.sum()
     }
 
-    fn dot_spread(&self, class: u32, row: &[f32]) -> f32 {
-        dense::dot(self.values(class), row)
+    fn dot_spread(&self, class: u32, row: &Spread) -> f32 {
+        dense::dot(self.values(class), row.values())
     }
 
     fn is_sparse(&self) -> bool {
@@ -260,7 +278,9 @@ mod tests {
             indices: &[1],
             values: &[2.0],
         };
-        assert_eq!(weights.dot(3, row), weights.dot_spread(3, &[0.0, 2.0]));
+        let mut spread = Spread::default();
+        spread.set(row, 2);
+        assert_eq!(weights.dot(3, row), weights.dot_spread(3, &spread));
         for _ in 0..100 {
             weights.scale(0.5);
         }

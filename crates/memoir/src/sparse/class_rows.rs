@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use crate::sparse::{ClassVectors, RowView, Rows, VectorBuffer, ZeroClasses};
+use crate::sparse::{ClassVectors, RowView, Rows, Spread, VectorBuffer, ZeroClasses};
 use crate::{Result, Session};
 
 /// Below this the multiplier is folded into the values, long before numbers divided by it could overflow.
@@ -70,7 +70,8 @@ impl SparseVector {
         }
     }
 
-    /// The paper's Truncate: every value moves towards 0 by `threshold`, and those that reach it are dropped.
+    /// The paper's Truncate, with `threshold` = (C / xi) lambda `eta_k`: an `omega_j` above it becomes `omega_j` minus it, one
+    /// below its negative `omega_j` plus it, and all others 0.
     fn truncate(&mut self, threshold: f32) {
         let mut kept = 0;
         for at in 0..self.indices.len() {
@@ -337,9 +338,8 @@ impl ClassVectors for ClassRows {
         sparse_dot(self.row(class), row)
     }
 
-    fn dot_spread(&self, class: u32, row: &[f32]) -> f32 {
-        let products = self.row(class).iter();
-        products.map(|(index, weight)| weight * row[index as usize]).sum()
+    fn dot_spread(&self, class: u32, row: &Spread) -> f32 {
+        row.dot(self.row(class))
     }
 
     fn is_sparse(&self) -> bool {

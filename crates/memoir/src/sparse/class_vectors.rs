@@ -1,6 +1,6 @@
 //! What an oracle needs to know of the classes' weight vectors, however they are stored.
 
-use crate::sparse::RowView;
+use crate::sparse::{RowView, Spread};
 
 /// One weight vector per class, all with one shared multiplier that does not change their order.
 ///
@@ -16,8 +16,8 @@ pub trait ClassVectors: Send + Sync {
     /// Unscaled inner product of the class's vector with `row`.
     fn dot(&self, class: u32, row: RowView<'_>) -> f32;
 
-    /// As [`ClassVectors::dot`], with the row as a dense array: quicker where vectors are sparse and the row is long.
-    fn dot_spread(&self, class: u32, row: &[f32]) -> f32;
+    /// As [`ClassVectors::dot`], with the row spread over all features: quicker where vectors are sparse.
+    fn dot_spread(&self, class: u32, row: &Spread) -> f32;
 
     /// Whether vectors are stored sparse.
     fn is_sparse(&self) -> bool;

@@ -25,12 +25,44 @@ fn part(code: &[u64], start: usize, count: usize) -> usize {
     ((low | high) & ((1 << count) - 1)) as usize
 }
 
+/// Appends in how many bits each of the codes in `all` differs from `code`.
+fn differences(all: &[u64], code: &[u64], out: &mut Vec<u16>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        #[allow(unsafe_code)]
+        // SAFETY: the function needs nothing but the instruction that was detected.
+        return unsafe { differences_popcnt(all, code, out) };
+    }
+    differences_plain(all, code, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn differences_popcnt(all: &[u64], code: &[u64], out: &mut Vec<u16>) {
+    differences_plain(all, code, out);
+}
+
+// A plain function must become part of its caller to be compiled for the same machine.
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn differences_plain(all: &[u64], code: &[u64], out: &mut Vec<u16>) {
+    if let [code] = code {
+        out.extend(all.iter().map(|own| (own ^ code).count_ones() as u16));
+    } else {
+        out.extend(all.chunks_exact(code.len().max(1)).map(|own| {
+            let differing = own.iter().zip(code).map(|(a, b)| (a ^ b).count_ones() as u16);
+            differing.sum::<u16>()
+        }));
+    }
+}
+
 /// The code of each class; classes may be absent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Codes {
     words: usize,
     all: Vec<u64>,
     is_present: Vec<bool>,
+    absent: usize,
     spare: Vec<u64>,
 }
 
@@ -41,6 +73,7 @@ impl Codes {
             words,
             all: vec![0; classes * words],
             is_present: vec![false; classes],
+            absent: classes,
             spare: Vec::new(),
         }
     }
@@ -59,20 +92,28 @@ impl Codes {
         pack(signs, &mut spare);
         let start = class as usize * self.words;
         self.all[start..start + self.words].copy_from_slice(&spare);
-        self.is_present[class as usize] = is_present;
+        let was_present = std::mem::replace(&mut self.is_present[class as usize], is_present);
+        self.absent = self.absent + usize::from(was_present) - usize::from(is_present);
         self.spare = spare;
     }
 
     /// Appends the `count` classes whose codes differ from `code` in the fewest bits; of equals, the lower numbers.
     pub(super) fn nearest(&self, code: &[u64], count: usize, distances: &mut Vec<u16>, out: &mut Vec<u32>) {
         const ABSENT: u16 = u16::MAX;
-        let mut histogram = vec![0usize; 64 * self.words + 1];
         distances.clear();
-        for (class, is_present) in self.is_present.iter().enumerate() {
-            let own = &self.all[class * self.words..(class + 1) * self.words];
-            let differing: u32 = own.iter().zip(code).map(|(a, b)| (a ^ b).count_ones()).sum();
-            distances.push(if *is_present { differing as u16 } else { ABSENT });
-            histogram[differing as usize] += usize::from(*is_present);
+        differences(&self.all, code, distances);
+        if self.absent > 0 {
+            for (distance, is_present) in distances.iter_mut().zip(&self.is_present) {
+                if !is_present {
+                    *distance = ABSENT;
+                }
+            }
+        }
+        let mut histogram = vec![0usize; 64 * self.words + 1];
+        for &distance in distances.iter() {
+            if let Some(classes) = histogram.get_mut(usize::from(distance)) {
+                *classes += 1;
+            }
         }
         let (mut nearer, mut cut) = (0, 0);
         while cut + 1 < histogram.len() && nearer + histogram[cut] < count {

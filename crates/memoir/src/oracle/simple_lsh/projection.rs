@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::sparse::RowView;
+use crate::sparse::{RowView, dense};
 
 /// Directions are kept in memory if they fit in so many bytes, and else drawn again from the seed whenever needed.
 const LARGEST_TABLE: usize = 64 << 20;
@@ -63,9 +63,7 @@ impl Projection {
                 self.draw(u64::from(feature), drawn);
                 &drawn[..]
             };
-            for (sum, component) in out.iter_mut().zip(components) {
-                *sum += value * component;
-            }
+            dense::add(out, value, components);
         }
     }
 }

@@ -20,6 +20,10 @@ use crate::model::Scratch;
 use crate::sparse::{ClassVectors, Scored, VectorBuffer};
 use crate::{Result, Session};
 
+/// The search for the neighbours of a node starts from one in so many of the seeds that a search for rivals has: a class's
+/// vector has more features than a row, and its neighbours need not be the very best.
+const SEEDS_TO_LINK: usize = 4;
+
 /// Random nodes that a search starts from, besides the seeds.
 const RANDOM_STARTS: usize = 2;
 
@@ -112,7 +116,8 @@ impl SwGraph {
             breadth: self.params.ef_construction,
         };
         let mut seeds = std::mem::take(&mut scratch.seeds);
-        self.seeds.of(row, self.params.seeds, &mut seeds);
+        self.seeds
+            .of(row, self.params.seeds.div_ceil(SEEDS_TO_LINK), &mut seeds);
         let starts = seeds
             .iter()
             .map(|seed| seed.1)

@@ -4,11 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::links::Links;
-use crate::sparse::{ClassVectors, RowView, Scored, TopK};
-
-/// Rows with more entries than this are spread into a dense array: then an inner product runs once over the class's
-/// vector, instead of looking each entry of the row up in it.
-const SPREAD: usize = 24;
+use crate::sparse::{ClassVectors, RowView, Scored, Spread, TopK};
 
 /// A node to be looked at; the heap gives the best first.
 #[derive(Clone, Copy, PartialEq)]
@@ -38,7 +34,7 @@ pub(super) struct GraphScratch {
     top: TopK,
     pub(super) found: Vec<Scored>,
     pub(super) seeds: Vec<(f32, u32)>,
-    dense: Vec<f32>,
+    spread: Spread,
 }
 
 /// What a search looks at and for.
@@ -59,7 +55,7 @@ impl<W: ClassVectors> Search<'_, W> {
             candidates,
             top,
             found,
-            dense,
+            spread,
             ..
         } = scratch;
         if visited.len() < self.weights.classes() || *search == u32::MAX {
@@ -70,12 +66,9 @@ impl<W: ClassVectors> Search<'_, W> {
         *search += 1;
         candidates.clear();
         top.reset(self.breadth);
-        let is_spread = self.row.len() > SPREAD && self.weights.is_sparse();
+        let is_spread = self.weights.is_sparse();
         if is_spread {
-            dense.resize(dense.len().max(self.weights.width()), 0.0);
-            for (index, value) in self.row.iter() {
-                dense[index as usize] = value;
-            }
+            spread.set(self.row, self.weights.width());
         }
         let mut inner_products = 0;
         let mut visit = |node: u32, candidates: &mut BinaryHeap<Candidate>, top: &mut TopK| {
@@ -84,7 +77,7 @@ impl<W: ClassVectors> Search<'_, W> {
             }
             inner_products += 1;
             let score = if is_spread {
-                self.weights.dot_spread(node, dense)
+                self.weights.dot_spread(node, spread)
             } else {
                 self.weights.dot(node, self.row)
             };
@@ -110,9 +103,7 @@ impl<W: ClassVectors> Search<'_, W> {
             }
         }
         if is_spread {
-            for &index in self.row.indices {
-                dense[index as usize] = 0.0;
-            }
+            spread.clear(self.row);
         }
         top.finish(found);
         inner_products

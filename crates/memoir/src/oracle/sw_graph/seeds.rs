@@ -7,16 +7,16 @@
 use crate::sparse::{ClassVectors, RowView, VectorBuffer};
 
 /// Classes kept for each feature.
-const DEPTH: usize = 8;
+const DEPTH: usize = 128;
 
-/// Nobody's number.
-const NONE: u32 = u32::MAX;
+/// How many classes are looked up for each that is wanted: several features may name the same.
+const LOOKUPS: usize = 4;
 
 /// The classes in which each feature weighs most, as far as known: classes that change may leave it out of date.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seeds {
-    /// Strongest first, for each feature.
-    strongest: Vec<[(u32, f32); DEPTH]>,
+    /// For each feature, up to [`DEPTH`] classes with positive weights, strongest first.
+    strongest: Vec<Vec<(u32, f32)>>,
     /// Vectors that have changed since all were looked at.
     changes: usize,
 }
@@ -28,34 +28,21 @@ impl Seeds {
         let mut buffer = VectorBuffer::default();
         if self.strongest.len() != weights.width() || self.changes > weights.classes() / 4 {
             self.changes = 0;
-            self.strongest.clear();
-            self.strongest.resize(weights.width(), [(NONE, 0.0); DEPTH]);
+            self.strongest.resize(weights.width(), Vec::new());
+            self.strongest.iter_mut().for_each(Vec::clear);
             for class in 0..weights.classes() as u32 {
-                self.offer(class, weights.vector(class, &mut buffer));
+                for (feature, weight) in weights.vector(class, &mut buffer).iter() {
+                    insert(&mut self.strongest[feature as usize], class, weight);
+                }
             }
+            self.strongest.iter_mut().for_each(Vec::shrink_to_fit);
         } else {
             for &class in changed {
-                self.offer(class, weights.vector(class, &mut buffer));
-            }
-        }
-    }
-
-    fn offer(&mut self, class: u32, row: RowView<'_>) {
-        for (feature, weight) in row.iter() {
-            let slots = &mut self.strongest[feature as usize];
-            // Its own slot if it has one, else the last one if that is weaker; then up to where it belongs.
-            let own = slots.iter().position(|slot| slot.0 == class);
-            let Some(mut place) = own.or((weight > slots[DEPTH - 1].1).then_some(DEPTH - 1)) else {
-                continue;
-            };
-            slots[place] = (class, weight);
-            while place > 0 && slots[place - 1].1 < weight {
-                slots.swap(place - 1, place);
-                place -= 1;
-            }
-            while place + 1 < DEPTH && slots[place + 1].1 > weight {
-                slots.swap(place, place + 1);
-                place += 1;
+                for (feature, weight) in weights.vector(class, &mut buffer).iter() {
+                    let list = &mut self.strongest[feature as usize];
+                    list.retain(|known| known.0 != class);
+                    insert(list, class, weight);
+                }
             }
         }
     }
@@ -66,12 +53,13 @@ impl Seeds {
         if count == 0 {
             return;
         }
+        // The longer a row, the fewer classes of each feature, so that the effort stays the same.
+        let depth = (LOOKUPS * count).div_ceil(row.len().max(1));
         for (feature, value) in row.iter() {
-            let slots = self.strongest.get(feature as usize).into_iter().flatten();
-            let known = slots.filter(|slot| slot.0 != NONE);
-            out.extend(known.map(|&(class, weight)| (value * weight, class)));
+            let known = self.strongest.get(feature as usize).into_iter().flatten();
+            out.extend(known.take(depth).map(|&(class, weight)| (value * weight, class)));
         }
-        // What several features say of one class is added up.
+        // What several features say of one class is added up, in the order of the features.
         out.sort_by_key(|seed| seed.1);
         out.dedup_by(|next, kept| {
             let is_same = next.1 == kept.1;
@@ -80,9 +68,24 @@ impl Seeds {
             }
             is_same
         });
-        out.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        out.truncate(count);
+        let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if out.len() > count {
+            out.select_nth_unstable_by(count, order);
+            out.truncate(count);
+        }
+        out.sort_unstable_by(order);
     }
+}
+
+/// Puts a class where its weight belongs in a list that is short and sorted.
+fn insert(list: &mut Vec<(u32, f32)>, class: u32, weight: f32) {
+    let is_weak = list.len() == DEPTH && list.last().is_some_and(|last| weight <= last.1);
+    if weight <= 0.0 || is_weak {
+        return;
+    }
+    list.truncate(DEPTH - 1);
+    let place = list.partition_point(|known| known.1 >= weight);
+    list.insert(place, (class, weight));
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
 use super::{PANEL, multiply_rows, panels};
@@ -12,6 +12,9 @@ use crate::{Error, Result, Session};
 
 /// Rows that are widened and multiplied at a time.
 const BLOCK: usize = 512;
+
+/// Columns of a triangular matrix that are multiplied at a time.
+const TRIANGLE: usize = 256;
 
 /// What is added to the diagonal, relative to its largest element, so that dependent columns do no harm.
 const SHIFT: f64 = 1e-12;
@@ -80,13 +83,9 @@ impl Tall {
         invert_lower_triangular(inverse.as_mut(), factor.L(), Par::Seq);
         // X := X L^-T
         let inverse = Mat::from_fn(self.columns, self.columns, |row, column| {
-            if row <= column {
-                inverse[(column, row)] as f32
-            } else {
-                0.0
-            }
+            inverse[(column, row)] as f32
         });
-        self.multiply(&inverse, session)
+        self.multiply_triangular(&inverse, session)
     }
 
     /// Inner products, in double precision, of the columns up to the end of `panel` with the columns `other`, into
@@ -140,15 +139,50 @@ impl Tall {
 
     /// Multiplies by a matrix from the right, in place: there are no more columns afterwards than before.
     pub(super) fn multiply(&mut self, right: &Mat<f32>, session: &Session<'_>) -> Result<()> {
-        let (columns, kept) = (self.columns, right.ncols());
+        let kept = right.ncols();
+        self.map_rows(kept, session, |rows, product| {
+            multiply_rows(rows, right.as_ref(), product);
+        })
+    }
+
+    /// Multiplies by an upper triangular matrix from the right, in place: each panel of columns is a sum over those
+    /// before it alone, half the work.
+    fn multiply_triangular(&mut self, right: &Mat<f32>, session: &Session<'_>) -> Result<()> {
+        let columns = self.columns;
+        self.map_rows(columns, session, |rows, product| {
+            let count = rows.len() / columns;
+            let rows = MatRef::from_row_major_slice(rows, count, columns);
+            let mut product = MatMut::from_row_major_slice_mut(product, count, columns);
+            for panel in (0..columns).step_by(TRIANGLE) {
+                let width = TRIANGLE.min(columns - panel);
+                let above = panel + width;
+                matmul(
+                    product.as_mut().subcols_mut(panel, width),
+                    Accum::Replace,
+                    rows.subcols(0, above),
+                    right.as_ref().submatrix(0, panel, above, width),
+                    1.0,
+                    Par::Seq,
+                );
+            }
+        })
+    }
+
+    /// Replaces groups of rows by what `map` makes of them: `kept` columns each, the others become zero.
+    fn map_rows(
+        &mut self,
+        kept: usize,
+        session: &Session<'_>,
+        map: impl Fn(&[f32], &mut [f32]) + Sync,
+    ) -> Result<()> {
+        let columns = self.columns;
         session.run(|| {
             self.values.par_chunks_mut(PANEL * columns).try_for_each_init(
                 || vec![0.0; PANEL * kept],
                 |product, rows| {
                     session.check()?;
-                    let count = rows.len() / columns;
-                    let product = &mut product[..count * kept];
-                    multiply_rows(rows, right.as_ref(), product);
+                    let product = &mut product[..rows.len() / columns * kept];
+                    map(rows, product);
                     for (row, new) in rows.chunks_exact_mut(columns).zip(product.chunks_exact(kept)) {
                         row[..kept].copy_from_slice(new);
                         row[kept..].fill(0.0);

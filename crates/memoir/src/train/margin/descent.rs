@@ -37,7 +37,7 @@ pub(super) fn descend<W: Weights>(
     // for t = 1 … T
     for iteration in 1..=iterations {
         session.progress("training", iteration - 1, iterations, "batches");
-        // b_t: drawn by the sampler; eta_t = eta_0 / (1 + eta_step t)
+        // Get batch b_t = {(x_j, y_j)}, j = 1 … |b_t|; eta_t = eta_0 / (1 + eta_step t)
         let batch = sampler.batch(batch_size);
         let step = settings.step(iteration);
         if settings.penalty == Penalty::SquaredL2 {
@@ -54,7 +54,8 @@ pub(super) fn descend<W: Weights>(
         if let Some(average) = &mut average {
             average.settle(&weights, addends.iter().map(|addend| addend.class));
         }
-        // Algorithm 2: w_i := Truncate(w_i, |R_t|) for i in R_t. The classes of the addends are R_t.
+        // Algorithm 2: for i in R_t: w_i^(t+1) := Truncate(w_i^t, xi), xi = |R_t|, by (C / xi) lambda eta_t. The classes
+        // of the addends are R_t.
         let threshold = match settings.penalty {
             Penalty::SquaredL2 => 0.0,
             Penalty::L1 => {
@@ -128,6 +129,7 @@ fn steps<W: Weights>(
     session: &Session<'_>,
 ) -> Result<Vec<Addend>> {
     let found = find_rivals(settings, oracle, weights, data, batch, session)?;
+    // R_t := {}
     let mut addends = Vec::with_capacity(2 * batch.len());
     for (example, rival) in batch.iter().zip(found) {
         let Some(rival) = rival else {
@@ -142,7 +144,7 @@ fn steps<W: Weights>(
         } else {
             0.0
         };
-        // w_(r_j) := w_(r_j) - eta_t x_j;  w_(y_j) := w_(y_j) + eta_t x_j
+        // w_(r_j) := w_(r_j) - eta_t x_j;  w_(y_j) := w_(y_j) + eta_t x_j;  R_t := R_t + {y_j, r_j}
         for (class, coefficient) in [(rival.class, -coefficient), (example.label, coefficient)] {
             addends.push(Addend {
                 class,

@@ -14,6 +14,7 @@ mod earlier;
 mod emphasis;
 mod finish;
 mod gradient;
+mod learner;
 mod recall;
 mod resume;
 mod rivals;
@@ -41,10 +42,11 @@ use choices::{Choices, Shape};
 use earlier::Earlier;
 use emphasis::Emphasis;
 use finish::Stored;
+use learner::Learner;
 use resume::{Keeper, Learned, Place};
 use rivals::{RivalMemory, RivalSearch, Source};
 use rows::QuantizedRows;
-use update::{BatchSlopes, Step, Updater};
+use update::Step;
 use weights::Weights;
 
 /// Parameters with their defaults and ranges.
@@ -252,13 +254,12 @@ fn train<P: Posting + Stored>(
     drop(centroids);
     drop(row_weights);
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
-    let mut search =
+    let search =
         RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session).with_emphasis(emphasis);
-    let mut updater = Updater::new(weights.features(), session);
+    let mut learner = Learner::new(search, weights.features(), session);
     let mut memory = plan
         .remember
         .then(|| RivalMemory::new(data.len(), choices.rivals));
-    let mut slopes = BatchSlopes::default();
     let mut order = aside.rows(data.len(), false);
     let mut random = session.random("softmax: order of rows");
 
@@ -288,12 +289,11 @@ fn train<P: Posting + Stored>(
                 Some(memory) => Source::Scan(Some(memory)),
                 None => Source::Scan(None),
             };
-            search.slopes(&weights, batch, source, &mut slopes, session)?;
             let step = Step {
                 size: choices.step_size_at(round, rounds),
                 round: round as u64,
             };
-            updater.apply(&mut weights, &rows, batch, &slopes, step, session);
+            learner.learn(&mut weights, batch, source, step, session)?;
             let next = Place {
                 pass,
                 batch: number + 1,
@@ -313,7 +313,7 @@ fn train<P: Posting + Stored>(
     if choices.report_rivals
         && let Some(memory) = &memory
     {
-        let recall = recall::measure(&search, memory, &weights, &order, session)?;
+        let recall = learner.recall(memory, &weights, &order, session)?;
         session.note(recall.note());
     }
     best.restore(&mut weights);
@@ -325,14 +325,13 @@ fn train<P: Posting + Stored>(
         drop(before);
         waiting.shuffle(&mut random);
         for (number, batch) in waiting.chunks(choices.batch).enumerate() {
-            search.slopes(&weights, batch, Source::Scan(None), &mut slopes, session)?;
             let step = Step {
                 size: aside::STEP_SHARE * choices.step_size,
                 round: (rounds + number) as u64,
             };
-            updater.apply(&mut weights, &rows, batch, &slopes, step, session);
+            learner.learn(&mut weights, batch, Source::Scan(None), step, session)?;
         }
     }
-    drop((search, updater, memory, order));
+    drop((learner, memory, order));
     Ok((session.run(|| finish::scorer(&weights, &choices)), scores))
 }

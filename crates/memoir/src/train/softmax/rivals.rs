@@ -104,6 +104,8 @@ pub(super) struct Scratch {
     search: SearchScratch,
     found: Vec<FixedScore>,
     label_scores: Vec<i32>,
+    /// Rivals and labels of a row, and the score of each.
+    classes: Vec<u32>,
     scores: Vec<i32>,
     /// For each class one more than its place among those that are scored, or 0.
     places: Vec<u32>,
@@ -223,25 +225,24 @@ impl<'a> RivalSearch<'a> {
             return;
         }
         if let Some(memory) = memory {
-            let remembered = memory.row(row);
-            score_classes(
-                weights,
-                quantized,
-                remembered,
-                &mut scratch.places,
-                &mut scratch.scores,
-            );
-            let scores = remembered.iter().zip(&scratch.scores);
-            scratch
-                .rivals
-                .extend(scores.map(|(&class, &score)| (class, score as f32 * unit)));
-            score_classes(
-                weights,
-                quantized,
-                labels,
-                &mut scratch.places,
-                &mut scratch.label_scores,
-            );
+            let Scratch {
+                classes,
+                scores,
+                places,
+                rivals,
+                label_scores,
+                ..
+            } = scratch;
+            merge(memory.row(row), labels, classes);
+            score_classes(weights, quantized, classes, places, scores);
+            label_scores.clear();
+            for (&class, &score) in classes.iter().zip(scores.iter()) {
+                if labels.binary_search(&class).is_ok() {
+                    label_scores.push(score);
+                } else {
+                    rivals.push((class, score as f32 * unit));
+                }
+            }
         } else {
             let k = self.rivals + labels.len();
             let Scratch {
@@ -280,6 +281,19 @@ impl Task {
         self.rivals.clear();
         self.rival_ends.clear();
     }
+}
+
+/// Replaces `all` by the members of both, which rise and have none in common, in rising order.
+fn merge(some: &[u32], others: &[u32], all: &mut Vec<u32>) {
+    all.clear();
+    let mut rest = some;
+    for &other in others {
+        let (before, after) = rest.split_at(rest.partition_point(|&class| class < other));
+        all.extend_from_slice(before);
+        all.push(other);
+        rest = after;
+    }
+    all.extend_from_slice(rest);
 }
 
 /// Scores of the given classes (rising) for a row, without a scan over all. `places` is all zero before

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 
+use super::update::BatchSlopes;
 use super::*;
 use crate::model::{Scratch, Tensor};
 use crate::sparse::fixed::WEIGHT_UNITS;

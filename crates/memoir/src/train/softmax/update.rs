@@ -46,6 +46,8 @@ pub(super) struct Updater {
     features: Vec<(u32, u32)>,
     /// Position of the row in the batch, and the value times the step size in weight units.
     tokens: Vec<(u32, f32)>,
+    /// See [`Step::round`].
+    round: u64,
     /// One per thread.
     scratches: Vec<Mutex<Scratch>>,
 }
@@ -65,21 +67,18 @@ impl Updater {
             counts: vec![0; features],
             features: Vec::new(),
             tokens: Vec::new(),
+            round: 0,
             scratches: (0..session.threads()).map(|_| Mutex::default()).collect(),
         }
     }
 
-    /// Moves the weights along `slopes` of the rows numbered `batch`.
+    /// Moves the weights along `slopes` of the rows of the batch that was last given to [`Updater::gather`].
     pub(super) fn apply<P: Posting>(
         &mut self,
         weights: &mut Weights<P>,
-        rows: &QuantizedRows,
-        batch: &[u32],
         slopes: &BatchSlopes,
-        step: Step,
         session: &Session<'_>,
     ) {
-        self.gather(rows, batch, slopes, step.size);
         // Cut the features into runs with about the same number of tokens.
         let parts = session.threads() * PARTS_PER_THREAD;
         let goal = self.tokens.len().div_ceil(parts).max(1) as u32;
@@ -92,6 +91,7 @@ impl Updater {
             runs.push(run);
             rest = after;
         }
+        let round = self.round;
         let width = padded(weights.classes());
         let weight_parts = weights.parts(runs.iter().map(|run| run[run.len() - 1].0 as usize + 1));
         let (tokens, scratches) = (&self.tokens, &self.scratches);
@@ -108,22 +108,18 @@ impl Updater {
                     let tokens = &tokens[start as usize..end as usize];
                     start = end;
                     scratch.sum_changes(tokens, slopes);
-                    scratch.apply(part.feature(feature), dither(step.round, feature));
+                    scratch.apply(part.feature(feature), dither(round, feature));
                 }
             });
         });
     }
 
-    /// Sorts the batch's tokens by feature; within a feature they stay in the order of the rows.
-    fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], slopes: &BatchSlopes, step_size: f32) {
+    /// Sorts the tokens of the rows numbered `batch` by feature; within a feature they stay in the order of the rows. Needs no slopes,
+    /// so that it can be done while these are found.
+    pub(super) fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], step: Step) {
+        self.round = step.round;
         self.features.clear();
-        let active = || {
-            batch
-                .iter()
-                .enumerate()
-                .filter(|(position, _)| !slopes.row(*position).is_empty())
-        };
-        for (_, &row) in active() {
+        for &row in batch {
             for &feature in rows.row(row as usize).indices {
                 let count = &mut self.counts[feature as usize];
                 if *count == 0 {
@@ -141,12 +137,12 @@ impl Updater {
         }
         self.tokens.clear();
         self.tokens.resize(total as usize, (0, 0.0));
-        for (position, &row) in active() {
+        for (position, &row) in (0..).zip(batch) {
             let row = rows.row(row as usize);
-            let factor = step_size * WEIGHT_UNITS / row.scale;
+            let factor = step.size * WEIGHT_UNITS / row.scale;
             for (&feature, &value) in row.indices.iter().zip(row.values) {
                 let place = &mut self.counts[feature as usize];
-                self.tokens[*place as usize] = (position as u32, f32::from(value) * factor);
+                self.tokens[*place as usize] = (position, f32::from(value) * factor);
                 *place += 1;
             }
         }

@@ -1,0 +1,64 @@
+//! Learning from one batch of rows: rivals and slopes against the weights as they are, then the weights move.
+
+use super::recall::{self, Recall};
+use super::rivals::{RivalMemory, RivalSearch, Source};
+use super::update::{BatchSlopes, Step, Updater};
+use super::weights::Weights;
+use crate::sparse::fixed::Posting;
+use crate::{Result, Session};
+
+/// Learns from batches, with reusable memory.
+pub(super) struct Learner<'a> {
+    search: RivalSearch<'a>,
+    updater: Updater,
+    slopes: BatchSlopes,
+}
+
+impl<'a> Learner<'a> {
+    pub(super) fn new(search: RivalSearch<'a>, features: usize, session: &Session<'_>) -> Self {
+        Self {
+            search,
+            updater: Updater::new(features, session),
+            slopes: BatchSlopes::default(),
+        }
+    }
+
+    /// Moves `weights` a step for the rows numbered `batch`, whose rivals come from `source`.
+    pub(super) fn learn<P: Posting>(
+        &mut self,
+        weights: &mut Weights<P>,
+        batch: &[u32],
+        source: Source<'_>,
+        step: Step,
+        session: &Session<'_>,
+    ) -> Result<()> {
+        let Self {
+            search,
+            updater,
+            slopes,
+        } = self;
+        let rows = search.rows;
+        let frozen = &*weights;
+        // Sorting the batch's tokens is work for one thread: the others need not wait for it.
+        let (found, ()) = session.run(|| {
+            rayon::join(
+                || search.slopes(frozen, batch, source, slopes, session),
+                || updater.gather(rows, batch, step),
+            )
+        });
+        found?;
+        updater.apply(weights, slopes, session);
+        Ok(())
+    }
+
+    /// How much of the strongest rivals, by a scan, `memory` holds for the rows numbered `order`.
+    pub(super) fn recall<P: Posting>(
+        &self,
+        memory: &RivalMemory,
+        weights: &Weights<P>,
+        order: &[u32],
+        session: &Session<'_>,
+    ) -> Result<Recall> {
+        recall::measure(&self.search, memory, weights, order, session)
+    }
+}

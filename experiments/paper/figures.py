@@ -62,11 +62,13 @@ def main():
     figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    l1 = sorted((run for run in figures.get("l1", []) if run["algorithm"] == "memoir-l1" and "accuracy" in run),
-                key=lambda run: run["options"]["lambda"])
-    if l1:
+    for stem in ("l1", "l1_yso_en"):
+        l1 = sorted((run for run in figures.get(stem, []) if run["algorithm"] == "memoir-l1" and "accuracy" in run),
+                    key=lambda run: run["options"]["lambda"])
+        if not l1:
+            continue
         series = lambda key, factor=1: [(run["options"]["lambda"], factor * (run[key] or 0)) for run in l1]
-        figure(folder / "l1.svg", [
+        figure(folder / f"{stem}.svg", [
             (series("weights"), "non-zero weights", "lambda"),
             (series("memory"), "peak memory, MB", "lambda"),
             (series("macro_f1_harmonic", 100), "macro-F1 (harmonic), %", "lambda"),

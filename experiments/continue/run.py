@@ -1,6 +1,6 @@
 """Trains on a stream part by part and, beside it, on everything so far at once; prints accuracies after each part.
 
-usage: python3 run.py STREAM [--memoir target/release/memoir] [--on valid] [--batch FILE] [--options "--passes 1"]
+usage: python3 run.py STREAM [--memoir target/release/memoir] [--on valid] [--batch FILE] [--options "--passes 1"] [--keep-rows 50000]
 
 STREAM is what split.py wrote. "old classes" are those known before the part: accuracy on their rows before and after it.
 """
@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--on", default="valid", choices=["valid", "test"])
     parser.add_argument("--batch", type=pathlib.Path, help="file to keep the figures of training at once in")
     parser.add_argument("--options", default="", help="for `memoir train --from`, in one word")
+    parser.add_argument("--keep-rows", type=int, default=0, help="rows that the models keep, to be repeated")
     arguments = parser.parse_args()
     parts = len(list(arguments.stream.glob("part*.svm")))
 
@@ -47,7 +48,7 @@ def main():
         for part in range(1, parts + 1):
             data = arguments.stream / f"part{part}.svm"
             model, earlier = folder / f"{part}.memoir", folder / f"{part - 1}.memoir"
-            start = ["--from", earlier, *arguments.options.split()] if part > 1 else []
+            start = ["--from", earlier, *arguments.options.split()] if part > 1 else ["--keep-rows", arguments.keep_rows]
             _, seconds = run(arguments.memoir, ["train", data, "--model", model, "-q", "--threads", 1, *start])
             known = accuracy(model, f"{arguments.on}{part}")
             key = f"{arguments.on}{part}"

@@ -59,6 +59,14 @@ fn setting(algorithm: &str) -> (memoir::catalogue::Algorithm, Values, PrepOption
     (algorithm, values, prep)
 }
 
+/// As [`fit`] with `softmax` that keeps rows.
+fn fit_keeping(rows: &str, data: Dataset, session: &Session<'_>) -> Model {
+    let (algorithm, _, prep) = setting("softmax");
+    let values = Values::check(algorithm.params, [("keep-rows", rows)]).expect("checked");
+    let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
+    train::fit(&algorithm, &values, training, None, session).expect("trained")
+}
+
 fn fit(name: &str, data: Dataset, session: &Session<'_>) -> Model {
     let (algorithm, values, prep) = setting(name);
     let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
@@ -221,6 +229,70 @@ fn new_words_and_classes_of_a_text_model_are_learned() {
         model.preprocessing.text().expect("text").vocabulary.find("apple")
     );
     assert!(vocabulary.find("train").is_some());
+}
+
+#[test]
+fn kept_rows_are_repeated_and_renewed() {
+    let session = session(2);
+    let unseen = rows(600, CLASSES, 4);
+    let kept = |model: &Model| model.summary().expect("sums up").kept_rows;
+    let first = fit_keeping("300", rows(400, 20, 1), &session);
+    assert_eq!(kept(&first), Some(300));
+    // New classes and features, and no word about rows to keep: as many as before.
+    let second = go_on(&first, rows(300, 25, 2), &session).expect("goes on");
+    let third = go_on(&second, rows(400, CLASSES, 3), &session).expect("goes on");
+    assert_eq!(kept(&third), Some(300));
+    let sample = third.rehearsal.as_ref().expect("kept");
+    let sample = sample
+        .unpack(third.scorer.features(), third.classes.len())
+        .expect("whole");
+    let of_new_classes = sample.labels.iter().filter(|labels| labels[0] >= 25).count();
+    assert!(
+        (5..60).contains(&of_new_classes),
+        "{of_new_classes} of 300 rows are of classes that came last"
+    );
+
+    let without = fit("softmax", rows(400, 20, 1), &session);
+    assert_eq!(kept(&without), None);
+    let without = go_on(&without, rows(300, 25, 2), &session).expect("goes on");
+    let without = go_on(&without, rows(400, CLASSES, 3), &session).expect("goes on");
+    let (with, without) = (right(&third, &unseen), right(&without, &unseen));
+    assert!(
+        with + 12 >= without,
+        "{with} with repeated rows, {without} without"
+    );
+
+    // The number of threads makes no difference.
+    let single = self::session(1);
+    let again = go_on(&first, rows(300, 25, 2), &single).expect("goes on");
+    assert_eq!(
+        again.to_bytes().expect("written"),
+        second.to_bytes().expect("written")
+    );
+}
+
+#[test]
+fn kept_rows_follow_their_classes_and_can_be_dropped() {
+    let session = session(1);
+    let model = fit_keeping("100", rows(400, 5, 1), &session);
+    let sample = |model: &Model| {
+        let kept = model.rehearsal.as_ref().expect("kept");
+        kept.unpack(model.scorer.features(), model.classes.len())
+            .expect("whole")
+    };
+    let counts = sample(&model).labels.class_counts(5);
+    let merged = model.merge_classes(&["c1", "c3"], "both").expect("merged");
+    let merged = merged.retire_classes(&["c4"]).expect("retired");
+    assert_eq!(
+        sample(&merged).labels.class_counts(3),
+        [counts[0], counts[1] + counts[3], counts[2]]
+    );
+    let mut more = rows(50, 3, 2);
+    more.classes = merged.classes.clone();
+    assert!(go_on(&merged, more, &session).is_ok());
+    let mut last = merged;
+    last.finalize();
+    assert!(last.rehearsal.is_none());
 }
 
 #[test]

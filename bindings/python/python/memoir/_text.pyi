@@ -44,6 +44,7 @@ class MemoirTextClassifier(MemoirBase):
         answer_trim: float | str = ...,
         least_slope: float = ...,
         least_weight: float | str = ...,
+        keep_rows: int | str = ...,
         report_rivals: str = ...,
         lambda_: float | None = ...,
         margin_test: str | None = ...,

@@ -127,6 +127,15 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
     line("options", options(&shown_params(summary)));
     line("seed", summary.seed.to_string());
     line("rows", show_count(summary.rows));
+    if let Some(sum) = summary.row_weights {
+        line("row weights", format!("given; they add up to {sum}"));
+    }
+    if let Some(kept) = summary.kept_rows {
+        line(
+            "kept rows",
+            format!("{}, to be repeated by `train --from`", show_count(kept as u64)),
+        );
+    }
     line("classes", show_count(summary.classes as u64));
     line("features", show_count(summary.features as u64));
     if let (Some(weights), Some(precision)) = (summary.weights, &summary.precision) {

@@ -261,11 +261,17 @@ fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String>
     let weights = made.weights.map_or(String::new(), |weights| {
         format!(", {}", show_counted(weights as u64, "weight"))
     });
+    let row_weights = made
+        .row_weights
+        .map_or(String::new(), |sum| format!(" (weights add up to {sum})"));
+    let kept = made.kept_rows.map_or(String::new(), |kept| {
+        format!(", keeps {}", show_counted(kept as u64, "row"))
+    });
     let peak = peak_memory().map_or(String::new(), |bytes| {
         format!(", peak memory {}", show_size(bytes))
     });
     Ok(format!(
-        "{}: {}, {}, {}{weights}\nwrote {} ({}) in {}{peak}",
+        "{}: {}{row_weights}, {}, {}{weights}{kept}\nwrote {} ({}) in {}{peak}",
         made.algorithm,
         show_counted(made.rows, "row"),
         show_counted(made.classes as u64, "class"),

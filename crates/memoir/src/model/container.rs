@@ -384,6 +384,7 @@ mod tests {
                 ),
             },
             calibration: None,
+            rehearsal: None,
             origin: Origin::default(),
         };
         model.save(&path).unwrap();

@@ -10,9 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::container::{CHECKSUMS, Container, VERSION};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
-use super::{Calibration, Model, Origin, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Rehearsal, Tensor, TensorSource};
 use crate::data::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
+
+/// The array of the rows that are kept to be repeated.
+pub(super) const REHEARSAL: &str = "rehearsal.rows";
 
 /// How much is written between two looks at the cancel flag.
 const STRIDE: usize = 4 << 20;
@@ -31,6 +34,11 @@ impl Model {
         let container = Container::open(path)?;
         container.verify()?;
         let model = load(&container, catalogue)?;
+        if let Some(kept) = &model.rehearsal {
+            let (classes, features) = container.shape();
+            let rows = kept.unpack(features, classes);
+            rows.map_err(|message| container.invalid(message))?;
+        }
         model
             .scorer
             .check_content()
@@ -102,6 +110,9 @@ impl Model {
         if !self.origin.class_counts.is_empty() {
             let counts = Tensor::U32(&self.origin.class_counts);
             tensors.push(("classes.counts".to_owned(), counts));
+        }
+        if let Some(rehearsal) = &self.rehearsal {
+            tensors.push((REHEARSAL.to_owned(), Tensor::U8(rehearsal.bytes())));
         }
         tensors.extend(StoredPreprocessing::tensors(&self.preprocessing));
         tensors.extend(self.scorer.tensors());
@@ -203,6 +214,10 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
     let stored: StoredPreprocessing = parse(container, "preprocessing")?;
     let preprocessing = stored.load(container)?;
     let calibration = load_calibration(container)?;
+    let rehearsal = match container.element(REHEARSAL) {
+        Some(_) => Some(Rehearsal::from_bytes(container.u8(REHEARSAL)?)),
+        None => None,
+    };
     let scorer = (scorer_kind.load)(container)?;
     if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
         return Err(container.invalid(format!(
@@ -216,6 +231,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         preprocessing,
         scorer,
         calibration,
+        rehearsal,
         origin,
     })
 }

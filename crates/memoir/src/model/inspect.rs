@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::Model;
 use super::calibration::Basis;
 use super::file::{ClassArrays, file_size};
-use crate::Result;
 use crate::params::Value;
 use crate::text::{TextParams, WeightingScheme};
+use crate::{Error, Result};
 
 /// How many of the largest and smallest classes a summary names.
 const EXTREMES: usize = 5;
@@ -27,6 +27,12 @@ pub struct Summary {
     pub seed: u64,
     /// Number of training rows.
     pub rows: u64,
+    /// Sum of the weights of these rows, if such were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_weights: Option<f64>,
+    /// How many of these rows are kept, to be repeated when training goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_rows: Option<usize>,
     /// Kind of scorer.
     pub scorer: &'static str,
     /// Number of classes.
@@ -103,6 +109,8 @@ impl Model {
             chosen: self.origin.chosen.clone(),
             seed: self.origin.seed,
             rows: self.origin.rows,
+            row_weights: self.origin.row_weights,
+            kept_rows: self.kept_rows()?,
             scorer: self.scorer.kind(),
             classes: self.classes.len(),
             features: self.scorer.features(),
@@ -129,6 +137,15 @@ impl Model {
             largest_classes,
             smallest_classes,
         })
+    }
+
+    /// How many training rows are kept, if any are.
+    fn kept_rows(&self) -> Result<Option<usize>> {
+        let Some(kept) = &self.rehearsal else {
+            return Ok(None);
+        };
+        let rows = kept.unpack(self.scorer.features(), self.classes.len());
+        rows.map(|rows| Some(rows.len())).map_err(Error::Mismatch)
     }
 
     /// Largest and smallest classes; of equal ones, the lower number first.

@@ -15,6 +15,7 @@ mod predict;
 mod preprocessing;
 mod reclassify;
 mod reduced;
+mod rehearsal;
 mod scan;
 mod shrink;
 mod tensors;
@@ -38,6 +39,7 @@ pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
 pub use reclassify::NewNumbers;
 pub use reduced::{REDUCED, Reduced};
+pub use rehearsal::Rehearsal;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.
@@ -50,6 +52,8 @@ pub struct Model {
     pub scorer: Box<dyn Scorer>,
     /// Turns scores into probabilities, if that was fitted.
     pub calibration: Option<Calibration>,
+    /// Some of the rows it learned from, to be repeated when training goes on.
+    pub rehearsal: Option<Rehearsal>,
     /// Where the model comes from.
     pub origin: Origin,
 }
@@ -80,6 +84,9 @@ pub struct Origin {
     pub seed: u64,
     /// Number of training rows.
     pub rows: u64,
+    /// Sum of the weights of the training rows, if such were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_weights: Option<f64>,
     /// Training rows of each class.
     #[serde(skip)]
     pub class_counts: Vec<u32>,

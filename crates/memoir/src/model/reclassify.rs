@@ -21,12 +21,16 @@ impl NewNumbers {
         self.classes
     }
 
+    /// The number that `class` gets, or nothing if it goes.
+    pub fn number(&self, class: u32) -> Option<u32> {
+        self.numbers.get(class as usize).copied().flatten()
+    }
+
     /// The postings of a feature, by rising class, as they are afterwards.
     pub fn renumber(&self, postings: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
-        let number = |class: u32| self.numbers.get(class as usize).copied().flatten();
         let mut renumbered: Vec<(u32, f32)> = postings
             .into_iter()
-            .filter_map(|(class, weight)| Some((number(class)?, weight)))
+            .filter_map(|(class, weight)| Some((self.number(class)?, weight)))
             .collect();
         renumbered.sort_by(|left, right| left.0.cmp(&right.0).then(right.1.total_cmp(&left.1)));
         // The first of equal ones is the largest.
@@ -122,11 +126,12 @@ impl Model {
         )
     }
 
-    /// Drops what only further training needs: document frequencies and the numbers of rows of the classes. Predictions
-    /// stay as they are.
+    /// Drops what only further training needs: document frequencies, the numbers of rows of the classes, and rows that were
+    /// kept. Predictions stay as they are.
     pub fn strip(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
         self.origin.class_counts = Vec::new();
+        self.rehearsal = None;
     }
 
     /// Moves each class to the place of the class that `place` gives, or away; closes the gaps.
@@ -154,6 +159,10 @@ impl Model {
         if !self.origin.class_counts.is_empty() {
             let counts = self.origin.class_counts.iter().copied();
             self.origin.class_counts = new_numbers.combine(counts, u32::saturating_add);
+        }
+        if let Some(kept) = self.rehearsal.take() {
+            let renumbered = kept.renumbered(self.scorer.features(), &new_numbers, count as usize);
+            self.rehearsal = renumbered.map_err(Error::Mismatch)?;
         }
         self.classes = names;
         Ok(self)
@@ -213,6 +222,7 @@ mod tests {
         };
         Model {
             calibration: None,
+            rehearsal: None,
             classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
             preprocessing: Preprocessing {
                 input: Input::Vectors {

@@ -15,9 +15,11 @@ const WEIGHT_ARRAYS: [&str; 4] = [
 const TRIES: usize = 20;
 
 impl Model {
-    /// Forgets what is of use only to go on training: how many training rows hold each feature.
+    /// Forgets what is of use only to go on training: how many training rows hold each feature, and the rows that were kept
+    /// to be repeated.
     pub fn finalize(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
+        self.rehearsal = None;
     }
 
     /// Drops the smallest weights until the model's file takes at most `most_bytes`, and tells how many went.

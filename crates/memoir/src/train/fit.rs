@@ -5,9 +5,12 @@ use rand::seq::SliceRandom;
 use crate::catalogue::Algorithm;
 use crate::data::{Dataset, LabelSets, TrainingData};
 use crate::model::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
-use crate::model::{Model, Origin};
+use crate::model::{Model, Origin, Rehearsal};
 use crate::params::Values;
 use crate::{Error, Result, Session};
+
+/// The parameter that says how many training rows a model keeps, for algorithms that can repeat them.
+pub(super) const KEEP_ROWS: &str = "keep-rows";
 
 /// Trains `algorithm` with the checked parameters `values` on `training`; `valid`, with rows prepared alike, is used
 /// to choose when to stop, and to calibrate the scores.
@@ -36,15 +39,19 @@ pub fn fit(
     let trainer = (algorithm.build)(values)?;
     let (scorer, left_out) = trainer.train_scored(&data, stop_by.as_ref(), session)?;
     let (params, chosen) = super::told(values, &*trainer, &data, 0);
+    let class_counts = data.labels.class_counts(data.classes.len());
+    let kept = values.integer(KEEP_ROWS).unwrap_or(0) as usize;
     let mut model = Model {
         calibration: left_out.and_then(|scores| Calibration::fit(&scores, Basis::SetAside)),
+        rehearsal: Rehearsal::choose(&[&data], &class_counts, kept),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
             chosen,
             seed: session.seed(),
             rows: data.len() as u64,
-            class_counts: data.labels.class_counts(data.classes.len()),
+            row_weights: sum_of_weights(&data),
+            class_counts,
         },
         classes: data.classes,
         preprocessing,
@@ -54,6 +61,12 @@ pub fn fit(
         model.calibrate(&valid, session)?;
     }
     Ok(model)
+}
+
+/// Sum of the rows' weights, if they were given.
+pub(super) fn sum_of_weights(data: &Dataset) -> Option<f64> {
+    let weights = data.weights.as_ref()?;
+    Some(weights.iter().map(|&weight| f64::from(weight)).sum())
 }
 
 impl Model {

@@ -1,10 +1,10 @@
 //! From a model and new rows to a model that knows both: the steps around an algorithm that goes on learning.
 
-use super::fit::with_known_classes;
+use super::fit::{KEEP_ROWS, sum_of_weights, with_known_classes};
 use crate::catalogue::Algorithm;
 use crate::data::{Dataset, TrainingData};
-use crate::model::{Model, Origin, Scorer};
-use crate::params::Values;
+use crate::model::{Model, Origin, Rehearsal, Scorer};
+use crate::params::{Value, Values};
 use crate::{Error, Result, Session};
 
 /// What an algorithm that goes on learning starts from.
@@ -20,6 +20,8 @@ pub struct Before<'a> {
     /// What the weights of each of its features must be multiplied by to mean on rows of today what they meant on rows of
     /// then: inverse document frequencies have changed.
     pub feature_scales: Vec<f32>,
+    /// Some of the rows it learned from, as they are today, to be repeated; may be none.
+    pub rehearsal: Dataset,
 }
 
 /// Goes on training `model` on `training`, which [`crate::data::read_further`] has read for it; the rows that the model
@@ -67,16 +69,18 @@ pub fn continue_from(
     let stop_by = valid
         .as_ref()
         .map(|valid| with_known_classes(valid.clone(), &data));
+    let feature_scales = scales(
+        &model.preprocessing.weighting.feature_weights,
+        &preprocessing.weighting.feature_weights,
+        model.scorer.features(),
+    );
     let before = Before {
         algorithm: &origin.algorithm,
         scorer: &*model.scorer,
         rows: origin.rows,
         class_counts: &origin.class_counts,
-        feature_scales: scales(
-            &model.preprocessing.weighting.feature_weights,
-            &preprocessing.weighting.feature_weights,
-            model.scorer.features(),
-        ),
+        rehearsal: kept_rows(model, &feature_scales, &data)?,
+        feature_scales,
     };
     let trainer = (algorithm.build)(values)?;
     let scorer = trainer.train_further(&before, &data, stop_by.as_ref(), session)?;
@@ -84,15 +88,32 @@ pub fn continue_from(
     for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
         *count = count.saturating_add(*before);
     }
-    let (params, chosen) = super::told(values, &*trainer, &data, origin.rows);
+    let (mut params, mut chosen) = super::told(values, &*trainer, &data, origin.rows);
+    // Unless told otherwise, a model goes on keeping as many rows as it was made to.
+    let kept = match (values.integer(KEEP_ROWS), origin.params.get(KEEP_ROWS)) {
+        (Some(rows), _) | (None, Some(&Value::Integer(rows))) => rows,
+        _ => 0,
+    };
+    let rehearsal = Rehearsal::choose(&[&data, &before.rehearsal], &class_counts, kept as usize);
+    if kept > 0 {
+        params.insert(KEEP_ROWS.to_owned(), Value::Integer(kept));
+        chosen.remove(KEEP_ROWS);
+    }
+    let row_weights = match (origin.row_weights, sum_of_weights(&data)) {
+        (None, None) => None,
+        // Rows without a weight count 1.
+        (before, now) => Some(before.unwrap_or(origin.rows as f64) + now.unwrap_or(data.len() as f64)),
+    };
     let mut grown = Model {
         calibration: model.calibration.clone(),
+        rehearsal,
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
             params,
             chosen,
             seed: session.seed(),
             rows: origin.rows + data.len() as u64,
+            row_weights,
             class_counts,
         },
         classes: data.classes,
@@ -103,6 +124,25 @@ pub fn continue_from(
         grown.calibrate(&valid, session)?;
     }
     Ok(grown)
+}
+
+/// The rows that `model` kept, with the weights that features have now, laid out like `data`.
+fn kept_rows(model: &Model, feature_scales: &[f32], data: &Dataset) -> Result<Dataset> {
+    let Some(kept) = &model.rehearsal else {
+        return Ok(Dataset::default());
+    };
+    let unpacked = kept.unpack(model.scorer.features(), model.classes.len());
+    let mut kept =
+        unpacked.map_err(|what| Error::Mismatch(format!("the model cannot be continued: {what}")))?;
+    kept.rows.par_for_each_mut(|indices, values| {
+        for (value, &feature) in values.iter_mut().zip(indices) {
+            let scale = feature_scales[feature as usize];
+            *value /= if scale > 0.0 { scale } else { 1.0 };
+        }
+    });
+    kept.rows
+        .set_width(data.rows.width().max(model.scorer.features()));
+    Ok(kept)
 }
 
 /// The weight that values of each feature had, divided by the one they have now.

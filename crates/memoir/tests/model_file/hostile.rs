@@ -77,7 +77,7 @@ fn headers_that_lie() {
     );
     assert_eq!(
         bench.complaint(&replaced(&bytes, "\"checksums\"", "\"checksum\"")),
-        "it should end with an array `checksums` of 8 bytes for each of the 13 arrays"
+        "it should end with an array `checksums` of 8 bytes for each of the 14 arrays"
     );
 }
 

@@ -11,14 +11,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Scorer};
+use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Rehearsal, Scorer};
 use memoir::params::Value;
 use memoir::sparse::fixed::Posting;
 use memoir::sparse::{Reduction, Rows};
 use memoir::text::{
     Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
 };
-use memoir::{Catalogue, Error, LabelSets, Model};
+use memoir::{Catalogue, Dataset, Error, LabelSets, Model};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,6 +30,18 @@ fn rows() -> Rows {
     rows.push_unsorted(&mut vec![(3, 5.0)]);
     rows.push_unsorted(&mut vec![]);
     rows
+}
+
+/// Two of them as rows to be repeated.
+fn kept_rows() -> Option<Rehearsal> {
+    let mut data = Dataset {
+        rows: rows(),
+        ..Dataset::default()
+    };
+    for labels in [&[0][..], &[2, 0], &[2], &[]] {
+        data.labels.push(labels.iter().copied());
+    }
+    Rehearsal::choose(&[&data], &[1, 0, 3], 2)
 }
 
 /// A small model with every array that a linear model can have.
@@ -58,12 +70,14 @@ fn model(input: Input, precision: Precision) -> Model {
         },
         scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),
         calibration: None,
+        rehearsal: kept_rows(),
         origin: Origin {
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),
             chosen: [("step".to_owned(), Value::Number(0.5))].into(),
             seed: u64::MAX,
             rows: 4,
+            row_weights: Some(4.5),
             class_counts: vec![1, 0, 3],
         },
     }

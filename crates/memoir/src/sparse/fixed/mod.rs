@@ -13,6 +13,7 @@ mod search;
 mod select;
 
 pub use packed::{Bits, PackedRow, pack};
+pub(crate) use packed::{number, push_number};
 pub use posting::{Narrow, Posting, Wide};
 pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
 pub(crate) use quantize::{least_kept, quantize_into};

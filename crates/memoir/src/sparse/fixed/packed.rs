@@ -45,12 +45,12 @@ impl<'a> PackedRow<'a> {
 
     #[inline]
     fn for_each_of_8(self, mut visit: impl FnMut(u32, i16)) {
-        let Some((factor, mut rest)) = distance(self.bytes) else {
+        let Some((factor, mut rest)) = number(self.bytes) else {
             return;
         };
         let factor = factor.min(i16::MAX as u32) as i32;
         let mut next = 0u32;
-        while let Some((passed, [weight, after @ ..])) = distance(rest) {
+        while let Some((passed, [weight, after @ ..])) = number(rest) {
             let class = next.wrapping_add(passed);
             let weight = i32::from(*weight as i8) * factor;
             visit(class, weight.clamp(-32_767, 32_767) as i16);
@@ -63,7 +63,7 @@ impl<'a> PackedRow<'a> {
     fn for_each_of_16(self, mut visit: impl FnMut(u32, i16)) {
         let mut rest = self.bytes;
         let mut next = 0u32;
-        while let Some((passed, [low, high, after @ ..])) = distance(rest) {
+        while let Some((passed, [low, high, after @ ..])) = number(rest) {
             let class = next.wrapping_add(passed);
             visit(class, i16::from_le_bytes([*low, *high]));
             next = class.wrapping_add(1);
@@ -85,7 +85,7 @@ impl<'a> PackedRow<'a> {
 
 /// The number in front of `bytes`, and what follows it.
 #[inline]
-fn distance(bytes: &[u8]) -> Option<(u32, &[u8])> {
+pub(crate) fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     match bytes {
         [short @ 0..0x80, rest @ ..] => Some((u32::from(*short), rest)),
         [0xff, 0xff, a, b, c, d, rest @ ..] => Some((u32::from_le_bytes([*a, *b, *c, *d]), rest)),
@@ -94,14 +94,14 @@ fn distance(bytes: &[u8]) -> Option<(u32, &[u8])> {
     }
 }
 
-fn push_distance(distance: u32, out: &mut Vec<u8>) {
-    if distance < 0x80 {
-        out.push(distance as u8);
-    } else if distance < FAR {
-        out.extend([0x80 | (distance >> 8) as u8, distance as u8]);
+pub(crate) fn push_number(number: u32, out: &mut Vec<u8>) {
+    if number < 0x80 {
+        out.push(number as u8);
+    } else if number < FAR {
+        out.extend([0x80 | (number >> 8) as u8, number as u8]);
     } else {
         out.extend([0xff, 0xff]);
-        out.extend(distance.to_le_bytes());
+        out.extend(number.to_le_bytes());
     }
 }
 
@@ -120,7 +120,7 @@ pub fn pack(postings: &[(u32, i16)], bits: Bits, out: &mut Vec<u8>) {
         Bits::Sixteen => 1,
     };
     if bits == Bits::Eight {
-        push_distance(factor as u32, out);
+        push_number(factor as u32, out);
     }
     let mut next = 0;
     for &(class, weight) in postings {
@@ -130,7 +130,7 @@ pub fn pack(postings: &[(u32, i16)], bits: Bits, out: &mut Vec<u8>) {
         if units == 0 {
             continue;
         }
-        push_distance(class - next, out);
+        push_number(class - next, out);
         match bits {
             Bits::Eight => out.push(units.clamp(-LARGEST, LARGEST) as i8 as u8),
             Bits::Sixteen => out.extend((units as i16).to_le_bytes()),

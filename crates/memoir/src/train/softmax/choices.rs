@@ -130,6 +130,8 @@ impl Choices {
             ("trim", number(self.trim)),
             ("answer-trim", number(self.answer_trim)),
             ("least-weight", number(self.least_weight)),
+            // Unless an earlier model kept some, which `continue_from` knows.
+            ("keep-rows", integer(0)),
         ]
     }
 

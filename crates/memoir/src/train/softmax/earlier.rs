@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::rehearse;
+use crate::data::Dataset;
 use crate::sparse::fixed::{Posting, quantize_weight};
 use crate::train::Before;
 use crate::{Error, Result, Session};
@@ -15,16 +17,20 @@ pub(super) struct Earlier<P> {
     pub(super) class_counts: Vec<u32>,
     /// Rows in all.
     pub(super) rows: u64,
+    /// Some of them, to be repeated.
+    pub(super) rehearsal: Dataset,
 }
 
 impl<P: Posting> Earlier<P> {
-    pub(super) fn new(before: &Before<'_>, session: &Session<'_>) -> Result<Self> {
+    /// For going on with `new_rows` rows.
+    pub(super) fn new(before: &Before<'_>, new_rows: usize, session: &Session<'_>) -> Result<Self> {
         let features = before.scorer.features();
         let mut earlier = Self {
             starts: Vec::with_capacity(features + 1),
             postings: Vec::with_capacity(before.scorer.weight_storage().map_or(0, |(weights, _)| weights)),
             class_counts: before.class_counts.to_vec(),
             rows: before.rows,
+            rehearsal: rehearse::some(&before.rehearsal, new_rows, session),
         };
         earlier.starts.push(0);
         for feature in 0..features as u32 {
@@ -60,6 +66,7 @@ impl<P: Posting> Earlier<P> {
             postings: Vec::new(),
             class_counts: Vec::new(),
             rows: 0,
+            rehearsal: Dataset::default(),
         }
     }
 
@@ -78,6 +85,7 @@ impl<P: Posting> Earlier<P> {
         hash.update(bytemuck::cast_slice(&self.postings));
         hash.update(bytemuck::cast_slice(&self.class_counts));
         hash.update(&self.rows.to_le_bytes());
+        hash.update(&self.rehearsal.fingerprint().to_le_bytes());
         hash.digest()
     }
 

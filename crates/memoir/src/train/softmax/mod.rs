@@ -16,6 +16,7 @@ mod finish;
 mod gradient;
 mod learner;
 mod recall;
+mod rehearse;
 mod resume;
 mod rivals;
 mod rows;
@@ -136,6 +137,12 @@ pub const PARAMS: &[Spec] = &[
         help: "Weights smaller than this are dropped at the end",
     },
     Spec {
+        name: "keep-rows",
+        kind: Kind::Integer(0, 1_000_000_000),
+        default: "auto",
+        help: "Training rows kept in the model file, to be repeated by `--from`, which then forgets less (auto: none, or as many as the earlier model)",
+    },
+    Spec {
         name: "report-rivals",
         kind: Kind::Choice(&["off", "on"]),
         default: "off",
@@ -201,10 +208,10 @@ impl Trainer for Softmax {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
         if data.classes.len() <= Narrow::CLASSES {
-            let earlier = Earlier::<Narrow>::new(before, session)?;
+            let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
             Ok(train(&self.values, &earlier, data, valid, session)?.0)
         } else {
-            let earlier = Earlier::<Wide>::new(before, session)?;
+            let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
             Ok(train(&self.values, &earlier, data, valid, session)?.0)
         }
     }
@@ -239,7 +246,9 @@ fn train<P: Posting + Stored>(
         ));
     }
     let choices = Choices::new(values, &Shape::of(data, earlier.rows));
-    let rows = session.run(|| QuantizedRows::new(&data.rows, choices.trim));
+    let with_repeated = (!earlier.rehearsal.is_empty()).then(|| rehearse::joined(data, &earlier.rehearsal));
+    let all = with_repeated.as_ref().unwrap_or(data);
+    let rows = session.run(|| QuantizedRows::new(&all.rows, choices.trim));
     // Held-out rows are as good; and a model that goes on learning keeps the calibration it has.
     let aside = if valid.is_some() || earlier.rows > 0 {
         Aside::nobody()
@@ -249,18 +258,16 @@ fn train<P: Posting + Stored>(
     let row_weights = aside.row_weights(data);
     let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)
         .with_row_weights(row_weights.as_deref());
-    let plan = budget::plan(earlier, data, &rows, &centroids, &choices, session)?;
+    let plan = budget::plan(earlier, all, &rows, &centroids, &choices, session)?;
     let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
     drop(row_weights);
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
-    let search =
-        RivalSearch::new(data, &rows, choices.rivals, choices.least_slope, session).with_emphasis(emphasis);
+    let search = RivalSearch::new(all, &rows, choices.rivals, choices.least_slope, session)
+        .with_emphasis(emphasis, data.len());
     let mut learner = Learner::new(search, weights.features(), session);
-    let mut memory = plan
-        .remember
-        .then(|| RivalMemory::new(data.len(), choices.rivals));
-    let mut order = aside.rows(data.len(), false);
+    let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
+    let mut order = aside.rows(all.len(), false);
     let mut random = session.random("softmax: order of rows");
 
     let batches_per_pass = order.len().div_ceil(choices.batch);
@@ -282,7 +289,7 @@ fn train<P: Posting + Stored>(
         let stage = format!("training, pass {} of {}", pass + 1, choices.passes);
         let done_before = if pass == first.pass { first.batch } else { 0 };
         for (number, batch) in order.chunks(choices.batch).enumerate().skip(done_before) {
-            session.progress(&stage, (number * choices.batch) as u64, data.len() as u64, "rows");
+            session.progress(&stage, (number * choices.batch) as u64, all.len() as u64, "rows");
             let round = pass * batches_per_pass + number;
             let source = match &mut memory {
                 Some(memory) if pass > 0 => Source::Memory(memory),
@@ -305,7 +312,7 @@ fn train<P: Posting + Stored>(
             };
             keeper.done(batch.len(), next, learned)?;
         }
-        session.progress(&stage, data.len() as u64, data.len() as u64, "rows");
+        session.progress(&stage, all.len() as u64, all.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {
             break;
         }

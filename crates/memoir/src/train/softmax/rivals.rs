@@ -95,6 +95,8 @@ pub(super) struct RivalSearch<'a> {
     /// Slopes of rivals below this are left out.
     pub(super) least_slope: f32,
     pub(super) emphasis: Emphasis,
+    /// Rows from this number on are repeated ones.
+    pub(super) first_repeated: usize,
     pub(super) scratches: Vec<Mutex<Scratch>>,
     pub(super) tasks: Vec<Task>,
 }
@@ -136,14 +138,16 @@ impl<'a> RivalSearch<'a> {
             rivals,
             least_slope,
             emphasis: Emphasis::default(),
+            first_repeated: usize::MAX,
             scratches,
             tasks: Vec::new(),
         }
     }
 
-    /// Lets rows count by their classes.
-    pub(super) fn with_emphasis(mut self, emphasis: Emphasis) -> Self {
+    /// Lets rows count by their classes, and those from number `first_repeated` on as repeated ones.
+    pub(super) fn with_emphasis(mut self, emphasis: Emphasis, first_repeated: usize) -> Self {
         self.emphasis = emphasis;
+        self.first_repeated = first_repeated;
         self
     }
 
@@ -261,8 +265,10 @@ impl<'a> RivalSearch<'a> {
             scratch.rivals.extend(rivals);
         }
         let label_scores = scratch.label_scores.iter().map(|&score| score as f32 * unit);
-        let weight =
-            self.data.weights.as_ref().map_or(1.0, |weights| weights[row]) * self.emphasis.row(labels);
+        let repeated = row >= self.first_repeated;
+        let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row])
+            * self.emphasis.row(labels, repeated);
+        let first = slopes.slopes.len();
         gradient::slopes(
             labels,
             label_scores,
@@ -271,6 +277,9 @@ impl<'a> RivalSearch<'a> {
             weight,
             &mut slopes.slopes,
         );
+        if repeated {
+            self.emphasis.push_down(&mut slopes.slopes[first..]);
+        }
         slopes.ends.push(slopes.slopes.len());
     }
 }

@@ -36,6 +36,7 @@ mod quotes;
 mod read;
 mod reader;
 mod report;
+mod set_aside;
 mod source;
 mod table;
 
@@ -48,6 +49,7 @@ pub use read::{
     Block, Known, TrainingData, read_further, read_training, read_with, stream_labelled, stream_with,
 };
 pub use report::ReadReport;
+pub(crate) use set_aside::SetAside;
 pub use source::Source;
 
 use parsed::Parsed;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{LabelSets, RowsByClass};
+use crate::data::{LabelSets, RowsByClass, SetAside};
 use crate::sparse::{Rows, Storage};
 use crate::{Result, Session};
 
@@ -196,10 +196,14 @@ fn length(values: &[f32]) -> f64 {
 
 /// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another. `frequency` is
 /// the number of rows that hold each feature.
+///
+/// Rows that are set aside do not count: their labels must not be known when scores are calibrated by them.
 fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> {
     let by_class = RowsByClass::new(labels);
+    let aside = SetAside::of(labels);
+    let counted: Vec<bool> = (rows.iter().map(|row| !aside.has(SetAside::hash(row.indices)))).collect();
     let ranges = even_ranges(frequency, rayon::current_num_threads());
-    let of_range = |range: Range<usize>| spread_of_range(rows, &by_class, range);
+    let of_range = |range: Range<usize>| spread_of_range(rows, &by_class, &counted, range);
     ranges.into_par_iter().map(of_range).collect::<Vec<_>>().concat()
 }
 
@@ -220,8 +224,8 @@ fn even_ranges(frequency: &[u32], parts: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// As [`class_spread`], for the features in `range`.
-fn spread_of_range(rows: &Rows, by_class: &RowsByClass, range: Range<usize>) -> Vec<f32> {
+/// As [`class_spread`], for the features in `range` and the rows of which `counted` is true.
+fn spread_of_range(rows: &Rows, by_class: &RowsByClass, counted: &[bool], range: Range<usize>) -> Vec<f32> {
     let (first, end) = (range.start as u32, range.end as u32);
     let mut occurrences = vec![0f64; range.len()];
     // Σ m ln m over the classes, with m the feature's occurrences with a class.
@@ -229,7 +233,7 @@ fn spread_of_range(rows: &Rows, by_class: &RowsByClass, range: Range<usize>) -> 
     let mut counts = vec![0u32; range.len()];
     let mut touched = Vec::new();
     for class in 0..by_class.classes() {
-        for &row in by_class.rows(class) {
+        for &row in by_class.rows(class).iter().filter(|&&row| counted[row as usize]) {
             let indices = rows.row(row as usize).indices;
             let start = indices.partition_point(|&feature| feature < first);
             for &feature in indices[start..].iter().take_while(|&&feature| feature < end) {
@@ -422,5 +426,37 @@ mod tests {
             weighting.apply_all(&mut rows, &session),
             Err(crate::Error::Cancelled)
         ));
+    }
+
+    #[test]
+    fn labels_of_rows_set_aside_are_not_known() {
+        let mut all = Rows::new();
+        for row in 0..4000u32 {
+            all.push_unsorted(&mut vec![(row % 30, 1.0), (30 + row % 700, 1.0)]);
+        }
+        let weights = |changed: Option<usize>| {
+            let mut labels = LabelSets::new();
+            for row in 0..4000usize {
+                labels.push([if changed == Some(row) {
+                    200
+                } else {
+                    row as u32 % 200
+                }]);
+            }
+            let needs = RowNeeds {
+                concentration: 0.5,
+                ..RowNeeds::default()
+            };
+            let weighting = Weighting::fit(WeightingScheme::Unit, needs, &all, &labels);
+            weighting.feature_weights.to_vec()
+        };
+        let mut labels = LabelSets::new();
+        (0..4000u32).for_each(|row| labels.push([row % 200]));
+        let choice = SetAside::of(&labels);
+        let is_aside = |row: &usize| choice.has(SetAside::hash(all.row(*row).indices));
+        let aside = (0..4000).find(is_aside).unwrap();
+        let other = (0..4000).find(|row| !is_aside(row)).unwrap();
+        assert_eq!(weights(Some(aside)), weights(None));
+        assert_ne!(weights(Some(other)), weights(None));
     }
 }

@@ -6,23 +6,12 @@
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, SetAside};
 use crate::model::calibration::{CANDIDATES, HeldOutScores};
 use crate::model::{Scorer, Scratch};
 use crate::sparse::Scored;
 use crate::{Result, Session};
-
-/// With fewer rows than this none can be spared.
-const LEAST_DATA: usize = 2000;
-
-/// Rows set aside, about: fewer cannot be calibrated by, more would not make a calibration better.
-const FEWEST: usize = 120;
-const MOST: usize = 1000;
-
-/// One in so many rows is set aside, within these limits.
-const ONE_IN: usize = 25;
 
 /// How far the weights move for rows that were set aside, as a share of the first step. With a fifth of all rows set
 /// aside, this brings back a third to more than half of the accuracy that they are worth.
@@ -39,26 +28,18 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Sets rows of `data` aside, chosen by the session's seed. No class loses all of its rows.
-    pub(super) fn choose(data: &Dataset, session: &Session<'_>) -> Self {
-        if data.len() < LEAST_DATA {
+    /// Sets rows of `data` aside. No class loses all of its rows.
+    pub(super) fn choose(data: &Dataset) -> Self {
+        let choice = SetAside::of(&data.labels);
+        if choice.is_empty() {
             return Self::nobody();
         }
-        let wanted = (data.len() / ONE_IN).clamp(FEWEST, MOST);
-        let limit = (wanted as f64 / data.len() as f64 * u64::MAX as f64) as u64;
-        let hashes: Vec<u64> = data
-            .rows
-            .iter()
-            .map(|row| {
-                let values = xxh3_64_with_seed(bytemuck::cast_slice(row.values), session.seed());
-                xxh3_64_with_seed(bytemuck::cast_slice(row.indices), values)
-            })
-            .collect();
+        let hashes: Vec<u64> = data.rows.iter().map(|row| SetAside::hash(row.indices)).collect();
         let mut left = data.labels.class_counts(data.classes.len());
         for (_, labels) in hashes
             .iter()
             .zip(data.labels.iter())
-            .filter(|(hash, _)| **hash < limit)
+            .filter(|(hash, _)| choice.has(**hash))
         {
             for &label in labels {
                 left[label as usize] -= 1;
@@ -67,7 +48,7 @@ impl Aside {
         let chosen = || {
             (0u32..)
                 .zip(hashes.iter().zip(data.labels.iter()))
-                .filter(|row| *row.1.0 < limit)
+                .filter(|row| choice.has(*row.1.0))
         };
         let lost: FxHashSet<u32> = chosen()
             .flat_map(|(_, (_, labels))| labels.iter().copied())
@@ -79,7 +60,9 @@ impl Aside {
             .map(|(row, (&hash, _))| (row, hash))
             .collect();
         let kept: FxHashSet<u64> = last.iter().map(|row| row.1).collect();
-        let waits = hashes.iter().map(|hash| *hash < limit && !kept.contains(hash));
+        let waits = hashes
+            .iter()
+            .map(|hash| choice.has(*hash) && !kept.contains(hash));
         Self {
             waits: waits.collect(),
             last: last.into_iter().map(|row| row.0).collect(),
@@ -151,8 +134,6 @@ pub(super) fn scores(
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
-
     use super::*;
 
     #[test]
@@ -168,8 +149,7 @@ mod tests {
         }
         data.classes = (0..6100).map(|class| class.to_string()).collect();
         data.rows.set_width(3050);
-        let session = Session::new(NonZeroUsize::MIN).unwrap();
-        let aside = Aside::choose(&data, &session);
+        let aside = Aside::choose(&data);
         let waiting = aside.rows(6000, true);
         assert!((100..330).contains(&waiting.len()), "{}", waiting.len());
         assert!(
@@ -186,7 +166,5 @@ mod tests {
             weights.iter().filter(|&&weight| weight == 0.0).count(),
             waiting.len()
         );
-        let other = Aside::choose(&data, &session.with_seed(1));
-        assert_ne!(other.rows(6000, true), waiting, "the seed chooses");
     }
 }

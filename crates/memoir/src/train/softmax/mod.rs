@@ -253,7 +253,7 @@ fn train<P: Posting + Stored>(
     let aside = if valid.is_some() || earlier.rows > 0 {
         Aside::nobody()
     } else {
-        Aside::choose(data, session)
+        Aside::choose(data)
     };
     let row_weights = aside.row_weights(data);
     let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)

@@ -1,0 +1,66 @@
+//! Which rows are set aside to calibrate by. Decided by what is in a row alone, because two places must agree on it: the
+//! weighting of features, which must not know the labels of these rows, and the training that leaves them out.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::LabelSets;
+
+/// With fewer rows than this none can be spared.
+const LEAST_DATA: usize = 2000;
+
+/// Rows set aside, about: fewer cannot be calibrated by, more would not make a calibration better.
+const FEWEST: usize = 120;
+const MOST: usize = 1000;
+
+/// As [`MOST`], where classes have [`MANY_ROWS`] rows on average: there they are hardly missed.
+const MOST_OF_MANY: usize = 2500;
+const MANY_ROWS: usize = 30;
+
+/// One in so many rows is set aside, within these limits.
+const ONE_IN: usize = 25;
+
+/// A choice of rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetAside {
+    /// Rows whose hash is below are set aside.
+    limit: u64,
+}
+
+impl SetAside {
+    /// The choice for rows with these labels.
+    pub(crate) fn of(labels: &LabelSets) -> Self {
+        let rows = labels.len();
+        if rows < LEAST_DATA {
+            return Self { limit: 0 };
+        }
+        let classes = labels
+            .iter()
+            .flatten()
+            .max()
+            .map_or(1, |&class| class as usize + 1);
+        let most = if rows / classes >= MANY_ROWS {
+            MOST_OF_MANY
+        } else {
+            MOST
+        };
+        let wanted = (rows / ONE_IN).clamp(FEWEST, most);
+        Self {
+            limit: (wanted as f64 / rows as f64 * u64::MAX as f64) as u64,
+        }
+    }
+
+    /// Whether no row is set aside.
+    pub(crate) fn is_empty(self) -> bool {
+        self.limit == 0
+    }
+
+    /// What decides about a row with these features: equal for equal rows, so that they are set aside together.
+    pub(crate) fn hash(features: &[u32]) -> u64 {
+        xxh3_64(bytemuck::cast_slice(features))
+    }
+
+    /// Whether rows with this hash are set aside.
+    pub(crate) fn has(self, hash: u64) -> bool {
+        hash < self.limit
+    }
+}

@@ -136,28 +136,38 @@ fn evaluate<P: Posting>(
 /// Features whose weights are gathered at a time.
 const FEATURES_PER_TASK: usize = 4096;
 
-/// The weights that are large enough to matter, as a scorer. Gathers them in parallel.
+/// The weights that are large enough to matter, as a scorer. Gathers them in parallel: first how many there are, so that they
+/// are never held twice.
 pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<dyn Scorer> {
     let least = quantize_weight(choices.least_weight).max(1);
-    let starts: Vec<usize> = (0..weights.features()).step_by(FEATURES_PER_TASK).collect();
-    let gather = |start: usize| {
-        let (mut ends, mut postings) = (Vec::new(), Vec::new());
-        for feature in start..weights.features().min(start + FEATURES_PER_TASK) {
-            let stored = weights.stored(feature as u32);
-            let kept = stored.filter(|(_, weight)| weight.abs() >= least);
-            postings.extend(kept.map(|(class, weight)| P::new(class, weight)));
-            ends.push(postings.len() as u64);
-        }
-        (ends, postings)
+    let kept = |feature: usize| {
+        let stored = weights.stored(feature as u32);
+        stored.filter(move |(_, weight)| weight.abs() >= least)
     };
-    let parts: Vec<(Vec<u64>, Vec<P>)> = starts.into_par_iter().map(gather).collect();
-    let mut offsets = Vec::with_capacity(weights.features() + 1);
-    let mut postings = Vec::with_capacity(parts.iter().map(|part| part.1.len()).sum());
+    let counts: Vec<u64> = (0..weights.features())
+        .into_par_iter()
+        .map(|feature| kept(feature).count() as u64)
+        .collect();
+    let mut offsets = Vec::with_capacity(counts.len() + 1);
     offsets.push(0);
-    for (ends, part) in parts {
-        let before = postings.len() as u64;
-        offsets.extend(ends.iter().map(|end| before + end));
-        postings.extend(part);
+    offsets.extend(counts.iter().scan(0, |end, count| {
+        *end += count;
+        Some(*end)
+    }));
+    drop(counts);
+    let mut postings = vec![P::new(0, 0); offsets[weights.features()] as usize];
+    let mut rest = &mut postings[..];
+    let mut tasks = Vec::new();
+    for first in (0..weights.features()).step_by(FEATURES_PER_TASK) {
+        let end = weights.features().min(first + FEATURES_PER_TASK);
+        let task;
+        (task, rest) = rest.split_at_mut((offsets[end] - offsets[first]) as usize);
+        tasks.push((first..end, task));
     }
+    tasks.into_par_iter().for_each(|(features, task)| {
+        for (place, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
+            *place = P::new(class, weight);
+        }
+    });
     P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(choices.answer_trim))
 }

@@ -10,8 +10,8 @@ use crate::model::{
     LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
 };
 use crate::sparse::fixed::{
-    Bits, FeatureRow, FeatureRows, FixedScore, LANES, Narrow, Posting, QuantizedRow, SearchScratch,
-    WEIGHT_UNITS, Wide, padded, quantize_trimmed, quantize_weight, search,
+    Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, Posting, QuantizedRow, WEIGHT_UNITS, Wide,
+    least_of_largest, padded, quantize_trimmed, quantize_weight,
 };
 use crate::sparse::{RowView, Scored, Storage};
 
@@ -132,15 +132,6 @@ impl<P: Posting> FeatureRows for FixedScorer<P> {
     }
 }
 
-#[derive(Default)]
-struct RowScratch {
-    search: SearchScratch,
-    values: Vec<i16>,
-    sizes: Vec<f32>,
-    found: Vec<FixedScore>,
-    nothing: Vec<i32>,
-}
-
 /// The part of the scorer's content that is the same for all kinds of postings.
 trait Stored: Posting {
     fn tensor(postings: &[Self]) -> Tensor<'_>;
@@ -185,28 +176,8 @@ impl<P: Stored> Scorer for FixedScorer<P> {
     }
 
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
-        let scratch: &mut RowScratch = scratch.get();
-        let scale = quantize_trimmed(row.values, self.trim(), &mut scratch.sizes, &mut scratch.values);
-        let quantized = QuantizedRow {
-            indices: row.indices,
-            values: &scratch.values,
-            scale,
-        };
-        search(
-            self,
-            quantized,
-            k,
-            &mut scratch.search,
-            &mut scratch.found,
-            &[],
-            &mut scratch.nothing,
-        );
-        let unit = quantized.score_unit();
-        out.clear();
-        out.extend(scratch.found.iter().map(|f| Scored {
-            class: f.class,
-            score: f.score as f32 * unit,
-        }));
+        let answerer: &mut Answerer = scratch.get();
+        answerer.top_k(self, WEIGHT_UNITS, row, self.trim(), k, out);
     }
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
@@ -236,24 +207,14 @@ impl<P: Stored> Scorer for FixedScorer<P> {
     }
 
     fn with_largest_weights(self: Box<Self>, most: usize) -> Result<Box<dyn Scorer>> {
-        let mut by_size = vec![0usize; 1 << 15];
-        for posting in self.postings.iter() {
-            by_size[usize::from(posting.weight().unsigned_abs()).min((1 << 15) - 1)] += 1;
-        }
-        // The smallest size from which on there are at most `most`.
-        let mut kept = 0;
-        let larger = by_size.iter().rev().take_while(|&&count| {
-            kept += count;
-            kept <= most
-        });
-        let least = by_size.len() - larger.count();
+        let least = least_of_largest(self.postings.iter().map(|posting| posting.weight()), most);
         let mut offsets = vec![0];
         let mut postings = Vec::new();
         for feature in 0..Scorer::features(&*self) as u32 {
             let large = self
                 .postings(feature)
                 .iter()
-                .filter(|p| usize::from(p.weight().unsigned_abs()) >= least);
+                .filter(|p| p.weight().unsigned_abs() >= least);
             postings.extend(large.copied());
             offsets.push(postings.len() as u64);
         }

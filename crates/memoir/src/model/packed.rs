@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::sparse::fixed::{
-    Bits, FeatureRow, FeatureRows, FixedScore, LANES, Narrow, PackedRow, QuantizedRow, SearchScratch,
-    WEIGHT_UNITS, pack, padded, quantize_trimmed, search,
+    Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, PackedRow, WEIGHT_UNITS, least_of_largest, pack,
+    padded, quantize_trimmed,
 };
 use crate::sparse::{RowView, Scored, Storage};
 use crate::{Error, Result};
@@ -236,15 +236,6 @@ impl FeatureRows for PackedScorer {
     }
 }
 
-#[derive(Default)]
-struct RowScratch {
-    search: SearchScratch,
-    values: Vec<i16>,
-    sizes: Vec<f32>,
-    found: Vec<FixedScore>,
-    nothing: Vec<i32>,
-}
-
 impl Scorer for PackedScorer {
     fn kind(&self) -> &'static str {
         PACKED.kind
@@ -259,21 +250,8 @@ impl Scorer for PackedScorer {
     }
 
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
-        let scratch: &mut RowScratch = scratch.get();
-        let scale = quantize_trimmed(row.values, self.trim(), &mut scratch.sizes, &mut scratch.values);
-        let quantized = QuantizedRow {
-            indices: row.indices,
-            values: &scratch.values,
-            scale,
-        };
-        let (memory, found) = (&mut scratch.search, &mut scratch.found);
-        search(self, quantized, k, memory, found, &[], &mut scratch.nothing);
-        let unit = self.score_unit(scale);
-        out.clear();
-        out.extend(scratch.found.iter().map(|found| Scored {
-            class: found.class,
-            score: found.score as f32 * unit,
-        }));
+        let answerer: &mut Answerer = scratch.get();
+        answerer.top_k(self, self.units, row, self.trim(), k, out);
     }
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
@@ -313,22 +291,10 @@ impl Scorer for PackedScorer {
     }
 
     fn with_largest_weights(self: Box<Self>, most: usize) -> Result<Box<dyn Scorer>> {
-        let mut by_size = vec![0usize; 1 << 15];
-        for weights in self.all_unpacked() {
-            for (_, weight) in weights {
-                by_size[usize::from(weight.unsigned_abs()).min((1 << 15) - 1)] += 1;
-            }
-        }
-        let mut kept = 0;
-        let larger = by_size.iter().rev().take_while(|&&count| {
-            kept += count;
-            kept <= most
-        });
-        let least = by_size.len() - larger.count();
+        let weights = self.all_unpacked().flatten().map(|weight| weight.1);
+        let least = least_of_largest(weights, most);
         let large = |weights: Vec<(u32, i16)>| {
-            let large = weights
-                .into_iter()
-                .filter(|w| usize::from(w.1.unsigned_abs()) >= least);
+            let large = weights.into_iter().filter(|w| w.1.unsigned_abs() >= least);
             large.collect()
         };
         let packed = Self::pack(

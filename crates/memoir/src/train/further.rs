@@ -79,7 +79,7 @@ pub fn continue_from(
         scorer: &*model.scorer,
         rows: origin.rows,
         class_counts: &origin.class_counts,
-        rehearsal: kept_rows(model, &feature_scales, &data)?,
+        rehearsal: session.run(|| kept_rows(model, &feature_scales, &data))?,
         feature_scales,
     };
     let trainer = (algorithm.build)(values)?;

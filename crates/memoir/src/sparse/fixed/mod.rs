@@ -5,6 +5,7 @@
 //! threads gives the same scores, and a weight takes four bytes with its class. Features that touch many classes are
 //! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings.
 
+mod answer;
 mod kernel;
 mod packed;
 mod posting;
@@ -12,6 +13,7 @@ mod quantize;
 mod search;
 mod select;
 
+pub(crate) use answer::{Answerer, least_of_largest};
 pub use packed::{Bits, PackedRow, pack};
 pub(crate) use packed::{number, push_number};
 pub use posting::{Narrow, Posting, Wide};

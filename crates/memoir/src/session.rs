@@ -157,6 +157,25 @@ impl Session<'_> {
         self.pool.install(work)
     }
 
+    /// Does `pieces` in the session's pool while `meanwhile` runs in this thread; with one thread, after it.
+    pub fn run_beside<'scope, R>(
+        &self,
+        pieces: impl Iterator<Item = impl FnOnce() + Send + 'scope>,
+        meanwhile: impl FnOnce() -> R,
+    ) -> R {
+        self.pool.in_place_scope(|scope| {
+            let start = || pieces.for_each(|piece| scope.spawn(move |_| piece()));
+            if self.threads() == 1 {
+                let result = meanwhile();
+                start();
+                result
+            } else {
+                start();
+                meanwhile()
+            }
+        })
+    }
+
     /// The memory budget in bytes, if there is one.
     pub fn memory_budget(&self) -> Option<u64> {
         self.memory_budget

@@ -280,7 +280,7 @@ fn bad_text() {
             "a quote that never ends",
             "a.csv",
             "text,label\ntea,a\nhot,\"tea\nmore,b\n",
-            "a.csv:3:5: expected a closing quote, found the end of the file",
+            "a.csv:3:5: expected a closing quote that ends the field, found none",
         ),
         case(
             "text behind a quote",

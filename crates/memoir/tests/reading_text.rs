@@ -88,6 +88,26 @@ fn csv_fields_may_be_quoted() {
 }
 
 #[test]
+fn a_quote_that_never_ends_costs_its_line_alone() {
+    let text = "label,text\na,\"green\ntea\"\nb,\"black\nc,red\nd,\"white\"\ne,\"oolong\nf,mint\n";
+    let options = ReadOptions {
+        skip_bad_rows: true,
+        ..ReadOptions::default()
+    };
+    let read = read("a.csv", text, &options).unwrap();
+    let expected = [
+        row(&["a"], &["green", "tea"]),
+        row(&["c"], &["red"]),
+        row(&["d"], &["white"]),
+        row(&["f"], &["mint"]),
+    ];
+    assert_eq!(rows_of(&read), expected);
+    let told = "expected a closing quote that ends the field, found none";
+    let messages = [format!("a.csv:4:3: {told}"), format!("a.csv:7:3: {told}")];
+    assert_eq!(read.report.bad_row_messages, messages);
+}
+
+#[test]
 fn tsv_quotes_are_characters() {
     let text = "text\tlabels\n\"green\" tea\ta\n\"tea\tb\n";
     let read = read("x.tsv", text, &ReadOptions::default()).unwrap();

@@ -19,11 +19,11 @@ pub(super) enum RecordEnds {
 }
 
 impl RecordEnds {
-    /// Goes on with `bytes`: one past the last end of a record in them.
-    fn last_in(&mut self, bytes: &[u8]) -> Option<usize> {
+    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last end of a record, or `record`.
+    fn last_in(&mut self, block: &[u8], from: usize, record: usize) -> usize {
         match self {
-            Self::Lines => memchr::memrchr(b'\n', bytes).map(|place| place + 1),
-            Self::Quoted(scanner) => scanner.last_record_end(bytes),
+            Self::Lines => memchr::memrchr(b'\n', &block[from..]).map_or(record, |place| from + place + 1),
+            Self::Quoted(scanner) => scanner.last_record_end(block, from, record),
         }
     }
 }
@@ -75,9 +75,7 @@ impl BlockReader {
             if !self.started && !self.skip_mark(&mut block, count == 0)? {
                 continue;
             }
-            if let Some(end) = self.ends.last_in(&block[fresh..]) {
-                whole = fresh + end;
-            }
+            whole = self.ends.last_in(&block, fresh, whole);
             if count == 0 {
                 self.finished = true;
                 if block.last().is_some_and(|&byte| byte != b'\n') {

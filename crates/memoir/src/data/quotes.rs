@@ -1,4 +1,7 @@
 //! Follows the quotes of comma- or tab-separated values: where records end, where fields begin, what is malformed.
+//!
+//! A record whose quotes are malformed ends with its first line: a quote that is never closed, or closed by the opening quote
+//! of a later record, must not take the good records behind it along.
 
 /// Where in a record the scanner is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +18,14 @@ enum State {
 pub(super) struct QuoteScanner {
     delimiter: u8,
     state: State,
+    /// Whether the quotes of the record are malformed, so that the next line end is its end.
+    malformed: bool,
 }
 
 /// What is wrong with a record's quotes, and at which byte of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadQuote {
-    /// A quoted field never ends; it began here.
+    /// A quoted field that begins here never ends, or not in front of a delimiter or line end.
     Unclosed(usize),
     /// There is text behind a closing quote.
     TextAfter(usize),
@@ -31,6 +36,7 @@ impl QuoteScanner {
         Self {
             delimiter,
             state: State::FieldStart,
+            malformed: false,
         }
     }
 
@@ -44,16 +50,25 @@ impl QuoteScanner {
         };
     }
 
-    /// Goes on with `bytes`: one past the last line end outside quotes in them.
-    pub(super) fn last_record_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut end = None;
-        for (place, &byte) in bytes.iter().enumerate() {
-            self.step(byte);
-            if byte == b'\n' && self.state == State::FieldStart {
-                end = Some(place + 1);
+    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last record end, or `record` if
+    /// there is none.
+    pub(super) fn last_record_end(&mut self, block: &[u8], from: usize, record: usize) -> usize {
+        let (mut place, mut record) = (from, record);
+        while place < block.len() {
+            let before = self.state;
+            self.step(block[place]);
+            place += 1;
+            if (before, self.state) == (State::QuoteSeen, State::Plain) {
+                self.malformed = true;
+                if let Some(length) = first_line(&block[record..place]) {
+                    place = record + length;
+                    (record, self.state, self.malformed) = (place, State::FieldStart, false);
+                }
+            } else if block[place - 1] == b'\n' && (self.malformed || self.state == State::FieldStart) {
+                (record, self.state, self.malformed) = (place, State::FieldStart, false);
             }
         }
-        end
+        record
     }
 
     /// Checks the quotes of one whole record.
@@ -63,17 +78,24 @@ impl QuoteScanner {
         }
         let mut scanner = Self::new(delimiter);
         let mut opened = 0;
+        // The quote that was open at the end of the first line: what is malformed after it is blamed on it.
+        let mut across_lines = None;
         for (place, &byte) in record.iter().enumerate() {
             let before = scanner.state;
             scanner.step(byte);
             match (before, scanner.state) {
                 (State::FieldStart, State::Quoted) => opened = place,
-                (State::QuoteSeen, State::Plain) => return Err(BadQuote::TextAfter(place)),
+                (State::Quoted, State::Quoted) if byte == b'\n' && across_lines.is_none() => {
+                    across_lines = Some(opened);
+                }
+                (State::QuoteSeen, State::Plain) => {
+                    return Err(across_lines.map_or(BadQuote::TextAfter(place), BadQuote::Unclosed));
+                }
                 _ => {}
             }
         }
         if scanner.state == State::Quoted {
-            return Err(BadQuote::Unclosed(opened));
+            return Err(BadQuote::Unclosed(across_lines.unwrap_or(opened)));
         }
         Ok(())
     }
@@ -93,17 +115,37 @@ impl QuoteScanner {
     }
 }
 
+/// Length of the first line of `bytes` with its end, if it has one.
+pub(super) fn first_line(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\n', bytes).map(|place| place + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn line_ends_inside_quotes_end_nothing() {
-        let ends = |text: &str| QuoteScanner::new(b',').last_record_end(text.as_bytes());
-        assert_eq!(ends("a,b\nc,\"d\n"), Some(4));
-        assert_eq!(ends("a,\"b\"\"\n\"\n"), Some(9));
-        assert_eq!(ends("a\"b\nc"), Some(4));
-        assert_eq!(ends("\"a"), None);
+        let ends = |text: &str| QuoteScanner::new(b',').last_record_end(text.as_bytes(), 0, 0);
+        assert_eq!(ends("a,b\nc,\"d\n"), 4);
+        assert_eq!(ends("a,\"b\"\"\n\"\n"), 9);
+        assert_eq!(ends("a\"b\nc"), 4);
+        assert_eq!(ends("\"a"), 0);
+    }
+
+    #[test]
+    fn malformed_records_end_with_their_first_line() {
+        let ends = |text: &str| QuoteScanner::new(b',').last_record_end(text.as_bytes(), 0, 0);
+        // The quote of the first line is closed by the opening one of the third, behind which comes text.
+        assert_eq!(ends("a,\"b\nc,d\ne,\"f\n"), 9);
+        assert_eq!(ends("a,\"b\" c,\"d\ne,\"f\n"), 11);
+        // The same, however the bytes come in.
+        let text = b"a,\"b\nc,d\ne,\"f\"\ng,\"h\" i\nj\n";
+        for cut in 0..text.len() {
+            let mut scanner = QuoteScanner::new(b',');
+            let record = scanner.last_record_end(&text[..cut], 0, 0);
+            assert_eq!(scanner.last_record_end(text, cut, record), text.len(), "cut at {cut}");
+        }
     }
 
     #[test]
@@ -113,6 +155,7 @@ mod tests {
         assert_eq!(check("a,b\"c"), Ok(()));
         assert_eq!(check("a,\"b\" c"), Err(BadQuote::TextAfter(5)));
         assert_eq!(check("a,\"b,c\n"), Err(BadQuote::Unclosed(2)));
+        assert_eq!(check("a,\"b\nc,d,\"e\" f\n"), Err(BadQuote::Unclosed(2)));
     }
 
     #[test]

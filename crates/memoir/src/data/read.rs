@@ -152,7 +152,7 @@ fn read_raw(
             (Some(vocabulary), width)
         }
     };
-    let mut report = std::mem::take(&mut reader.report);
+    let mut report = reader.take_report();
     report.unlabelled_rows = assembly.unlabelled_rows();
     if report.unlabelled_rows == report.rows {
         return Err(Error::input(
@@ -208,7 +208,7 @@ pub fn read_with(
             Ok(())
         },
     )?;
-    let mut report = std::mem::take(&mut reader.report);
+    let mut report = reader.take_report();
     report.unlabelled_rows = assembly.unlabelled_rows();
     report.rows_with_unknown_classes = assembly.rows_with_classes_from(classes.len() as u32);
     let data = assembly.finish(preprocessing.features());
@@ -291,7 +291,7 @@ fn stream(
             })
         },
     )?;
-    let mut report = std::mem::take(&mut reader.report);
+    let mut report = reader.take_report();
     report.unlabelled_rows = unlabelled;
     report.tell(reader.name(), session);
     Ok(report)

@@ -1,14 +1,12 @@
 //! Drives a read: settles the format, has blocks parsed in parallel and hands them on in order, with exact places of
 //! whatever is wrong.
 
-use rayon::prelude::*;
-
 use super::blocks::RecordEnds;
 use super::feed::{Feed, RawBlock};
 use super::header::Header;
 use super::jsonl::JsonParser;
 use super::libsvm::VectorParser;
-use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS, Tally};
+use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS};
 use super::quotes::QuoteScanner;
 use super::table::{self, TableParser};
 use super::{Content, Format, ReadOptions, ReadReport, Source};
@@ -82,7 +80,6 @@ pub(super) enum Purpose {
 /// A read in progress.
 pub(super) struct Reader<'s, 'o> {
     session: &'s Session<'o>,
-    name: String,
     feed: Feed,
     parser: Parser,
     content: Content,
@@ -90,10 +87,37 @@ pub(super) struct Reader<'s, 'o> {
     first: Option<RawBlock>,
     /// A problem that comes after the blocks read so far.
     pending: Option<Error>,
+    met: Met,
+}
+
+/// What a read came across so far.
+struct Met {
+    /// What messages call the source.
+    name: String,
     /// Lines before the next block.
     lines: u64,
     skip_bad_rows: bool,
-    pub(super) report: ReadReport,
+    report: ReadReport,
+}
+
+impl Met {
+    /// Adds what was met in a block; a bad row is an error unless bad rows are skipped.
+    fn count(&mut self, parsed: &mut Parsed) -> Result<()> {
+        let tally = std::mem::take(&mut parsed.tally);
+        for bad in tally.told {
+            let problem = located(&self.name, self.lines + bad.line + 1, bad.problem);
+            if !self.skip_bad_rows {
+                return Err(problem);
+            }
+            if self.report.bad_row_messages.len() < TOLD_BAD_ROWS {
+                self.report.bad_row_messages.push(problem.to_string());
+            }
+        }
+        self.lines += tally.lines;
+        self.report.bad_rows += tally.bad_rows;
+        self.report.rows += parsed.labels.len() as u64;
+        Ok(())
+    }
 }
 
 /// How far a read is, in bytes of the source as stored.
@@ -148,21 +172,28 @@ impl<'s, 'o> Reader<'s, 'o> {
         first.bytes.drain(..header);
         Ok(Self {
             session,
-            name,
             feed,
             parser,
             content: format.content(),
             first: Some(first),
             pending: None,
-            lines,
-            skip_bad_rows: options.skip_bad_rows,
-            report: ReadReport::default(),
+            met: Met {
+                name,
+                lines,
+                skip_bad_rows: options.skip_bad_rows,
+                report: ReadReport::default(),
+            },
         })
     }
 
     /// What messages call the source.
     pub(super) fn name(&self) -> &str {
-        &self.name
+        &self.met.name
+    }
+
+    /// What reading came across, which is then forgotten.
+    pub(super) fn take_report(&mut self) -> ReadReport {
+        std::mem::take(&mut self.met.report)
     }
 
     /// What the rows hold.
@@ -184,99 +215,91 @@ impl<'s, 'o> Reader<'s, 'o> {
     }
 
     /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets blocks and results in
-    /// order. What they leave of a block is used again for its memory.
+    /// order, while the next ones are parsed. What they leave of a block is used again for its memory.
     pub(super) fn run<T: Send>(
         &mut self,
         work: impl Fn(&mut Parsed) -> T + Sync,
         mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
     ) -> Result<()> {
         let mut places: Vec<Parsed> = Vec::new();
-        while let Some(batch) = self.next_batch()? {
-            let (parser, skip_bad_rows) = (&self.parser, self.skip_bad_rows);
-            if places.len() < batch.len() {
-                places.resize_with(batch.len(), Parsed::default);
+        let mut ready: Vec<(u64, Parsed, T)> = Vec::new();
+        loop {
+            // What is parsed is handed on before a wait for more: input may come in slowly.
+            let batch = self.next_batch(ready.is_empty())?;
+            if ready.is_empty() && batch.is_empty() {
+                return self.check_end();
             }
-            let finish = |(block, parsed): (&RawBlock, &mut Parsed)| {
-                parsed.clear();
-                parser.parse(&block.bytes, skip_bad_rows, parsed);
-                let tally = std::mem::take(&mut parsed.tally);
-                let rows = parsed.labels.len() as u64;
-                (tally, rows, work(parsed))
-            };
-            let results: Vec<_> = self
-                .session
-                .run(|| batch.par_iter().zip(&mut places).map(finish).collect());
-            for ((block, parsed), (tally, rows, result)) in batch.into_iter().zip(&mut places).zip(results) {
-                let (lines, done, total) = (self.lines, block.position, self.feed.size());
+            let mut parsing: Vec<_> = batch
+                .into_iter()
+                .map(|block| (block, places.pop().unwrap_or_default(), None))
+                .collect();
+            let (parser, skip_bad_rows, work) = (&self.parser, self.met.skip_bad_rows, &work);
+            let pieces = parsing.iter_mut().map(|(block, parsed, result)| {
+                move || {
+                    parsed.clear();
+                    parser.parse(&block.bytes, skip_bad_rows, parsed);
+                    *result = Some(work(parsed));
+                }
+            });
+            self.session.run_beside(pieces, || {
+                for (done, mut parsed, result) in ready.drain(..) {
+                    let (lines, total) = (self.met.lines, self.feed.size());
+                    self.met.count(&mut parsed)?;
+                    take(&mut parsed, result, Position { done, total, lines })?;
+                    self.session.progress("reading", done, total, "bytes");
+                    places.push(parsed);
+                }
+                Ok(())
+            })?;
+            for (block, parsed, result) in parsing {
+                ready.extend(result.map(|result| (block.position, parsed, result)));
                 self.feed.give_back(block);
-                self.count(tally, rows)?;
-                take(parsed, result, Position { done, total, lines })?;
-                self.session.progress("reading", done, total, "bytes");
             }
         }
-        self.check_end()
     }
 
-    /// All blocks that are there, up to two for each thread; waits for the first.
-    fn next_batch(&mut self) -> Result<Option<Vec<RawBlock>>> {
-        if let Some(problem) = self.pending.take() {
-            return Err(problem);
-        }
-        let first = match self.first.take() {
-            Some(block) => block,
-            None => match self.feed.next_block(self.session)? {
-                Some(block) => block,
-                None => return Ok(None),
-            },
-        };
-        let mut batch = vec![first];
-        while batch.len() < 2 * self.session.threads() {
-            match self.feed.ready_block() {
+    /// Up to two blocks for each thread. Of a file, as many as there are; of other sources, what has come so far, after a
+    /// wait for the first if `wait`.
+    fn next_batch(&mut self, wait: bool) -> Result<Vec<RawBlock>> {
+        let mut batch: Vec<RawBlock> = self.first.take().into_iter().collect();
+        while self.pending.is_none() && batch.len() < 2 * self.session.threads() {
+            let block = if self.feed.size() > 0 || (wait && batch.is_empty()) {
+                self.feed.next_block(self.session)
+            } else {
+                self.feed.ready_block()
+            };
+            match block {
                 Ok(Some(block)) => batch.push(block),
                 Ok(None) => break,
-                Err(problem) => {
-                    // The rows before it come first: what is reported must not depend on what was ready when.
-                    self.pending = Some(problem);
-                    break;
-                }
+                // The rows before it come first: what is reported must not depend on what was ready when.
+                Err(problem) => self.pending = Some(problem),
             }
         }
-        Ok(Some(batch))
-    }
-
-    /// Adds what was met in a block to the report; a bad row is an error unless bad rows are skipped.
-    fn count(&mut self, tally: Tally, rows: u64) -> Result<()> {
-        for bad in tally.told {
-            let problem = located(&self.name, self.lines + bad.line + 1, bad.problem);
-            if !self.skip_bad_rows {
-                return Err(problem);
-            }
-            if self.report.bad_row_messages.len() < TOLD_BAD_ROWS {
-                self.report.bad_row_messages.push(problem.to_string());
+        match self.pending.take() {
+            Some(problem) if wait && batch.is_empty() => Err(problem),
+            later => {
+                self.pending = later;
+                Ok(batch)
             }
         }
-        self.lines += tally.lines;
-        self.report.bad_rows += tally.bad_rows;
-        self.report.rows += rows;
-        Ok(())
     }
 
     /// Checks what can be known at the end only.
     fn check_end(&self) -> Result<()> {
-        let ReadReport { rows, bad_rows, .. } = self.report;
+        let ReadReport { rows, bad_rows, .. } = self.met.report;
         if let Some(header) = self
             .parser
             .header()
             .filter(|header| header.rows != rows + bad_rows)
         {
             let message = format!("the header says {} rows, found {}", header.rows, rows + bad_rows);
-            return Err(located(&self.name, 1, Problem::new(0, message)));
+            return Err(located(&self.met.name, 1, Problem::new(0, message)));
         }
-        match self.report.bad_row_messages.first() {
+        match self.met.report.bad_row_messages.first() {
             _ if rows > 0 => Ok(()),
-            None => Err(Error::input(&self.name, "has no rows; expected at least one")),
+            None => Err(Error::input(&self.met.name, "has no rows; expected at least one")),
             Some(first) => Err(Error::input(
-                &self.name,
+                &self.met.name,
                 format!("has no good rows; the first of {bad_rows} bad ones: {first}"),
             )),
         }

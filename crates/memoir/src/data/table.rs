@@ -11,7 +11,7 @@ use super::Format;
 use super::lines::valid_text;
 use super::options::ReadOptions;
 use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
-use super::quotes::{BadQuote, QuoteScanner};
+use super::quotes::{BadQuote, QuoteScanner, first_line};
 
 /// Parses blocks of whole records.
 #[derive(Debug, Clone)]
@@ -166,8 +166,18 @@ impl TableParser {
         Ok(())
     }
 
-    /// Parses whole records.
+    /// Parses whole records. Of a record with malformed quotes, the first line is a bad row, and what follows it are
+    /// records of their own.
     pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
+        let mut start = 0;
+        while let Some(length) = self.parse_well_quoted(&bytes[start..], parsed) {
+            start += length;
+        }
+    }
+
+    /// Parses records up to the first whose quotes are malformed and that has several lines; of that, the first line. The
+    /// length of what was parsed, or `None` if that was all or a bad row ends the run.
+    fn parse_well_quoted(&self, bytes: &[u8], parsed: &mut Parsed) -> Option<usize> {
         let mut reader = self.reader(bytes);
         let mut record = ByteRecord::new();
         let mut start = 0;
@@ -182,16 +192,24 @@ impl TableParser {
             }
             let raw = &bytes[start..end];
             let line = parsed.tally.lines;
-            parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
-            start = end;
-            if let Err(problem) = self.read_row(raw, &record, line, &mut classes, parsed) {
+            let quotes = self.check_quotes(raw);
+            let malformed = quotes.is_err();
+            let row = quotes.and_then(|()| self.read_row(raw, &record, line, &mut classes, parsed));
+            if let Err(problem) = row {
                 parsed.push_bad(line, problem);
                 if !self.skip_bad_rows {
-                    return;
+                    return None;
+                }
+                if let Some(length) = first_line(raw).filter(|_| malformed) {
+                    parsed.tally.lines += 1;
+                    return Some(start + length);
                 }
             }
+            parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
+            start = end;
         }
         parsed.tally.lines += memchr::memchr_iter(b'\n', &bytes[start..]).count() as u64;
+        None
     }
 
     fn read_row(
@@ -202,7 +220,6 @@ impl TableParser {
         classes: &mut Vec<u32>,
         parsed: &mut Parsed,
     ) -> Result<(), Problem> {
-        self.check_quotes(raw)?;
         let at_field = |field, message: String| Problem::inside(raw, self.field_start(raw, field), message);
         if record.len() != self.width {
             let message = format!(
@@ -248,7 +265,9 @@ impl TableParser {
             return Ok(());
         }
         QuoteScanner::check(self.delimiter, raw).map_err(|bad| match bad {
-            BadQuote::Unclosed(place) => Problem::inside(raw, place, "expected a closing quote, found the end of the file"),
+            BadQuote::Unclosed(place) => {
+                Problem::inside(raw, place, "expected a closing quote that ends the field, found none")
+            }
             BadQuote::TextAfter(place) => Problem::inside(
                 raw,
                 place,

@@ -3,7 +3,7 @@
 use memoir::{ClassNames, LabelSets};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashMap;
 
 use crate::errors::value_error;
@@ -60,8 +60,14 @@ pub(crate) struct Labels<'py> {
 }
 
 impl Labels<'_> {
-    /// The label sets, and the names of the classes.
-    pub(crate) fn take_over(&self) -> PyResult<(LabelSets, ClassNames)> {
+    /// The label sets, and the names of the classes. What Python handed over is emptied: training must not hold it, too.
+    pub(crate) fn take_over(handed: &Bound<'_, PyDict>) -> PyResult<(LabelSets, ClassNames)> {
+        let taken = handed.extract::<Labels<'_>>()?.converted()?;
+        handed.clear();
+        Ok(taken)
+    }
+
+    fn converted(self) -> PyResult<(LabelSets, ClassNames)> {
         let numbers = self.numbers.as_slice()?;
         let mut sets = LabelSets::new();
         match &self.ends {

@@ -8,7 +8,7 @@ use memoir::sparse::{Rows, Scored};
 use memoir::{ClassNames, Dataset, Error, LabelSets, Result};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::catalogue;
 use crate::errors::{exception, value_error};
@@ -36,18 +36,18 @@ impl Model {
     fn train(
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        labels: Labels<'_>,
+        labels: &Bound<'_, PyDict>,
         options: Training,
         running: Running<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
-        valid: Option<(Bound<'_, PyAny>, Labels<'_>)>,
+        valid: Option<(Bound<'_, PyAny>, Bound<'_, PyDict>)>,
         before: Option<&Self>,
     ) -> PyResult<Self> {
         let catalogue = catalogue::all();
         let (values, prep) = options.check(&catalogue).map_err(exception)?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
-        let (sets, names) = labels.take_over()?;
+        let (sets, names) = Labels::take_over(labels)?;
         let before = before.map(|before| &before.inner);
         let mut classes = before.map_or_else(ClassNames::new, |before| before.classes.clone());
         let about = Dataset {
@@ -58,10 +58,11 @@ impl Model {
                 .transpose()?,
             ..Dataset::default()
         };
+        drop(names);
         let valid_rows = valid.as_ref().map(|(rows, _)| Held::of(rows)).transpose()?;
         let valid = match (&valid_rows, valid) {
             (Some(held), Some((_, labels))) => {
-                let (labels, names) = labels.take_over()?;
+                let (labels, names) = Labels::take_over(&labels)?;
                 Some((held.share()?, labels, names))
             }
             _ => None,
@@ -136,12 +137,12 @@ impl Model {
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        labels: Labels<'_>,
+        labels: &Bound<'_, PyDict>,
         running: Running<'_>,
     ) -> PyResult<String> {
         let held = Held::of(rows)?;
         let shared = held.share()?;
-        let (sets, names) = labels.take_over()?;
+        let (sets, names) = Labels::take_over(labels)?;
         if sets.len() != shared.len() {
             return Err(value_error(format!(
                 "there are {} rows and labels for {} of them",

@@ -130,13 +130,16 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
             valid_kind = _targets.kind_of(valid_y)
             valid_rows, valid_y = self._checked(valid_X, valid_y, valid_kind, reset=False)
             valid = (valid_rows, _targets.number(valid_y, valid_kind).for_library())
+        # The numbers of rows and the names are not held here while the library, which has its own, learns.
+        labels, met, classes, form = targets.for_library(), targets.met, targets.classes, targets.kind
+        del targets
         curve: list[dict[str, float]] = []
         line = ProgressLine() if self.verbose else None
         try:
             with _callbacks.running(self, X, y) as told:
                 model = _memoir.Model.train(
                     rows,
-                    targets.for_library(),
+                    labels,
                     self._options(),
                     self._running(several(line, told, curve_into(curve)), self._seed()),
                     weights,
@@ -146,7 +149,6 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         finally:
             if line is not None:
                 line.close()
-        met, classes = targets.met, targets.classes
         if goes_on:
             met = _targets.joined(self._met, met)
             classes = (
@@ -154,7 +156,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
                 if met.dtype.kind != "O"
                 else np.sort(np.array(list({*self.classes_.tolist(), *classes.tolist()}), dtype=object))
             )
-        self._take(model, met, classes, targets.kind)
+        self._take(model, met, classes, form)
         self.training_curve_ = curve
         return self
 

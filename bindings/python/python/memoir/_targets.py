@@ -38,7 +38,7 @@ class Targets:
         return names_of(self.met)
 
     def for_library(self) -> dict[str, Any]:
-        """What the native module takes."""
+        """What the native module takes, and empties when it has it."""
         return {"numbers": self.numbers, "ends": self.ends, "names": self.names}
 
 

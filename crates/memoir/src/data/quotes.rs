@@ -144,7 +144,11 @@ mod tests {
         for cut in 0..text.len() {
             let mut scanner = QuoteScanner::new(b',');
             let record = scanner.last_record_end(&text[..cut], 0, 0);
-            assert_eq!(scanner.last_record_end(text, cut, record), text.len(), "cut at {cut}");
+            assert_eq!(
+                scanner.last_record_end(text, cut, record),
+                text.len(),
+                "cut at {cut}"
+            );
         }
     }
 

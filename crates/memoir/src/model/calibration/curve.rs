@@ -8,6 +8,10 @@ use crate::sparse::Scored;
 /// Number of weights of the regression.
 pub(super) const TERMS: usize = 5;
 
+/// The sign that the weight of a term may have, 0 if any. A lead or a score never makes an answer less likely, and scarce
+/// features never make it more likely: rows unlike all that were fitted on must not be trusted for what only those say.
+pub(super) const SIGNS: [f64; TERMS] = [0.0, 1.0, 1.0, 0.0, -1.0];
+
 /// A lead beyond this says nothing more.
 const FARTHEST: f64 = 30.0;
 
@@ -33,7 +37,8 @@ pub(super) struct Evidence {
     top: f64,
     /// Sum of the exponentials of all candidates' distances from the best.
     mass: f64,
-    known: f64,
+    /// 1 over the number of known features: nothing is to be had from ever more of them.
+    scarcity: f64,
 }
 
 impl Evidence {
@@ -54,12 +59,12 @@ impl Evidence {
             temperature,
             top: top * temperature,
             mass: distances.map(f64::exp).sum(),
-            known: (1.0 + known as f64).ln(),
+            scarcity: 1.0 / known.max(1) as f64,
         }
     }
 
     /// What the regression looks at: a constant, the lead over all other candidates (log-odds of a softmax), the
-    /// score, its distance from the best, and the number of known features.
+    /// score, its distance from the best, and 1 over the number of known features.
     pub(super) fn terms(&self, score: f32) -> [f64; TERMS] {
         let score = f64::from(score).max(-1e30) * self.temperature;
         let distance = score - self.top;
@@ -68,7 +73,7 @@ impl Evidence {
         let others = (self.mass - own).max(1e-13);
         let lead = (distance - others.ln()).clamp(-FARTHEST, FARTHEST);
         let clamp = |value: f64| value.clamp(-1e3, 1e3);
-        [1.0, lead, clamp(score), clamp(distance), self.known]
+        [1.0, lead, clamp(score), clamp(distance), self.scarcity]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fitting a calibration: Newton's method on the logistic loss, then shares of right answers that rise.
 
-use super::curve::{Curve, Evidence, TERMS, dot, logistic};
+use super::curve::{Curve, Evidence, SIGNS, TERMS, dot, logistic};
 use super::{Basis, Calibration, HeldOutScores};
 
 /// With fewer rows nothing can be said.
@@ -35,7 +35,7 @@ impl Calibration {
         for factor in TEMPERATURES {
             let temperature = f64::from((factor / spread) as f32);
             let answers = examples(sample, temperature, 0..1);
-            let (weights, loss) = newton(&answers);
+            let (weights, loss) = with_signs(&answers);
             if best.as_ref().is_none_or(|best| loss < best.0) {
                 best = Some((loss, temperature, answers, weights));
             }
@@ -52,7 +52,7 @@ impl Calibration {
             rows: sample.len() as u64,
             several_labels: sample.has_several_labels(),
             answer: curve(weights, rising_shares(&answers, &weights)),
-            others: curve(newton(&others).0, Vec::new()),
+            others: curve(with_signs(&others).0, Vec::new()),
         };
         calibration.check().is_ok().then_some(calibration)
     }
@@ -117,12 +117,25 @@ fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f
     (sum, gradient, second)
 }
 
-/// The weights with the least loss, and that loss.
-fn newton(examples: &[Example]) -> ([f64; TERMS], f64) {
+/// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are left out.
+fn with_signs(examples: &[Example]) -> ([f64; TERMS], f64) {
+    let mut used = [true; TERMS];
+    loop {
+        let found = newton(examples, used);
+        let wrong = |term: &usize| found.0[*term] * SIGNS[*term] < 0.0;
+        let Some(term) = (0..TERMS).find(wrong) else {
+            return found;
+        };
+        used[term] = false;
+    }
+}
+
+/// The weights with the least loss, zero for terms that are not `used`, and that loss.
+fn newton(examples: &[Example], used: [bool; TERMS]) -> ([f64; TERMS], f64) {
     let mut weights = [0.0; TERMS];
     let mut here = loss(examples, &weights);
     for _ in 0..STEPS {
-        let direction = solve(here.2, here.1);
+        let direction = step(here.2, here.1, used);
         let mut length = 1.0;
         let mut moved = None;
         // Halved until it helps; after so many times it would not be seen.
@@ -146,6 +159,18 @@ fn newton(examples: &[Example]) -> ([f64; TERMS], f64) {
         }
     }
     (weights, here.0)
+}
+
+/// The step of Newton's method in the terms that are `used`.
+fn step(mut second: [[f64; TERMS]; TERMS], mut gradient: [f64; TERMS], used: [bool; TERMS]) -> [f64; TERMS] {
+    for i in (0..TERMS).filter(|&i| !used[i]) {
+        gradient[i] = 0.0;
+        for j in 0..TERMS {
+            second[i][j] = f64::from(u8::from(i == j));
+            second[j][i] = second[i][j];
+        }
+    }
+    solve(second, gradient)
 }
 
 /// Solves `matrix * x = right` for a symmetric positive matrix.
@@ -269,7 +294,7 @@ mod tests {
     #[test]
     fn newton_ends_where_the_gradient_is_zero() {
         let examples = examples(&world(500, 9), 1.0, 0..1);
-        let (weights, _) = newton(&examples);
+        let (weights, _) = newton(&examples, [true; TERMS]);
         let (_, gradient, _) = loss(&examples, &weights);
         assert!(gradient.iter().all(|slope| slope.abs() < 0.5), "{gradient:?}");
     }
@@ -279,7 +304,7 @@ mod tests {
         let examples: Vec<Example> = (0..300)
             .map(|i| ([1.0, f64::from(i % 7), 0.0, 0.0, 1.0], true))
             .collect();
-        let (weights, _) = newton(&examples);
+        let (weights, _) = newton(&examples, [true; TERMS]);
         assert!(weights.iter().all(|weight| weight.is_finite()));
         assert!(logistic(dot(&weights, &examples[0].0)) > 0.9);
         assert!(

@@ -58,6 +58,8 @@ impl Calibration {
             out.resize(best.len(), 0.0);
             return;
         }
+        // So many rows cannot show more certainty than this, however far beyond all of them a score is.
+        let surest = 1.0 - 1.0 / (self.rows as f64 + 2.0);
         let of_answer = Evidence::new(known, best, self.answer.temperature());
         let of_others = Evidence::new(known, best, self.others.temperature());
         for (rank, candidate) in best.iter().enumerate() {
@@ -65,7 +67,7 @@ impl Calibration {
                 0 => self.answer.probability(&of_answer, candidate.score),
                 _ => self.others.probability(&of_others, candidate.score),
             };
-            out.push(probability as f32);
+            out.push(probability.min(surest) as f32);
         }
         self.keep_in_order(out);
     }
@@ -175,6 +177,15 @@ mod tests {
         let mut out = vec![];
         calibration.probabilities(0, &best, &mut out);
         assert_eq!(out, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn nothing_is_surer_than_the_rows_can_show() {
+        let calibration = Calibration::fit(&world(1000, 3), Basis::SetAside).unwrap();
+        let far = [(0, 1e6), (1, 0.0)].map(|(class, score)| Scored { class, score });
+        let mut out = vec![];
+        calibration.probabilities(50, &far, &mut out);
+        assert!(out[0] > 0.99 && out[0] <= 1.0 - 1.0 / 1002.0, "{out:?}");
     }
 
     proptest! {

@@ -31,7 +31,7 @@ class MemoirClassifier(MemoirBase):
         size_power: float | str = ...,
         least_start: float | str = ...,
         batch: int | str = ...,
-        class_balance: float = ...,
+        class_balance: float | str = ...,
         trim: float | str = ...,
         answer_trim: float | str = ...,
         least_slope: float = ...,

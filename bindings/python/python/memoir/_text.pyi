@@ -39,7 +39,7 @@ class MemoirTextClassifier(MemoirBase):
         size_power: float | str = ...,
         least_start: float | str = ...,
         batch: int | str = ...,
-        class_balance: float = ...,
+        class_balance: float | str = ...,
         trim: float | str = ...,
         answer_trim: float | str = ...,
         least_slope: float = ...,

@@ -8,7 +8,7 @@ use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
 /// Rows with more features than this are long: one pass with few rivals teaches them enough.
 const LONG: f32 = 40.0;
 
-/// With more rows per class than this, further passes still teach something new.
+/// With more rows per class than this, further passes still teach something new, and small classes can be favoured.
 const MANY_ROWS: f32 = 30.0;
 
 /// Data with more labels a row than this has several labels.
@@ -101,7 +101,15 @@ impl Choices {
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
             batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
-            class_balance: number("class-balance", 0.0),
+            // Where every class has rows enough to be learned, small ones gain more by this than large ones lose.
+            class_balance: number(
+                "class-balance",
+                if !several && rows_per_class > MANY_ROWS {
+                    0.15
+                } else {
+                    0.0
+                },
+            ),
             trim: number("trim", trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.
             answer_trim: number("answer-trim", if several { trim } else { 0.0 }),
@@ -127,6 +135,7 @@ impl Choices {
             ("size-power", number(self.start.size_power)),
             ("least-start", number(f32::from(self.least_start) / WEIGHT_UNITS)),
             ("batch", integer(self.batch)),
+            ("class-balance", number(self.class_balance)),
             ("trim", number(self.trim)),
             ("answer-trim", number(self.answer_trim)),
             ("least-weight", number(self.least_weight)),

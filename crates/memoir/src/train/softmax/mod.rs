@@ -109,7 +109,7 @@ pub const PARAMS: &[Spec] = &[
     Spec {
         name: "class-balance",
         kind: Kind::Number(0.0, 1.0),
-        default: "0",
+        default: "auto",
         help: "From rows as they come (0) to every class alike (1): how much more rows of small classes count",
     },
     Spec {

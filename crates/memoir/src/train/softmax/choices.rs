@@ -104,11 +104,7 @@ impl Choices {
             // Where every class has rows enough to be learned, small ones gain more by this than large ones lose.
             class_balance: number(
                 "class-balance",
-                if !several && rows_per_class > MANY_ROWS {
-                    0.15
-                } else {
-                    0.0
-                },
+                if rows_per_class > MANY_ROWS { 0.15 } else { 0.0 },
             ),
             trim: number("trim", trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.

@@ -150,7 +150,7 @@ impl<'s, 'o> Reader<'s, 'o> {
             Some(Format::Csv) => RecordEnds::Quoted(QuoteScanner::new(table::delimiter(Format::Csv))),
             _ => RecordEnds::Lines,
         };
-        let feed = Feed::start(source, ends, options.block_size, session.threads() + 1)?;
+        let feed = Feed::start(source, ends, options.block_size, session.threads())?;
         let mut first = feed
             .next_block(session)?
             .ok_or_else(|| Error::input(&name, "is empty; expected rows of data"))?;
@@ -258,11 +258,11 @@ impl<'s, 'o> Reader<'s, 'o> {
         }
     }
 
-    /// Up to two blocks for each thread. Of a file, as many as there are; of other sources, what has come so far, after a
+    /// A block for each thread. Of a file, as many as there are; of other sources, what has come so far, after a
     /// wait for the first if `wait`.
     fn next_batch(&mut self, wait: bool) -> Result<Vec<RawBlock>> {
         let mut batch: Vec<RawBlock> = self.first.take().into_iter().collect();
-        while self.pending.is_none() && batch.len() < 2 * self.session.threads() {
+        while self.pending.is_none() && batch.len() < self.session.threads() {
             let block = if self.feed.size() > 0 || (wait && batch.is_empty()) {
                 self.feed.next_block(self.session)
             } else {

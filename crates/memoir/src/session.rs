@@ -78,9 +78,17 @@ pub struct Session<'a> {
     checkpoints: Option<Checkpoints>,
 }
 
+/// More threads than any machine has processors for; starting very many would take minutes.
+const MOST_THREADS: usize = 1024;
+
 impl Session<'static> {
-    /// A silent session with a pool of `threads` workers of its own.
+    /// A silent session with a pool of `threads` workers of its own, at most 1024.
     pub fn new(threads: NonZeroUsize) -> Result<Self> {
+        if threads.get() > MOST_THREADS {
+            return Err(Error::Parameter(format!(
+                "expected at most {MOST_THREADS} threads, found {threads}"
+            )));
+        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
             .thread_name(|index| format!("memoir-{index}"))

@@ -4,7 +4,7 @@
 help:            ## List what can be made
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo:            ## Build, then train and use a classifier of 2,000 classes on built-in data
+demo:            ## Build, then train and use a classifier of 2,400 classes on built-in data
 	cargo run --release --quiet --bin memoir -- demo
 
 test:            ## Run all tests

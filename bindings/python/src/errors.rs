@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 pub(crate) fn exception(error: Error) -> PyErr {
     match error {
         // With its number Python chooses the subclass: FileNotFoundError, PermissionError …
-        Error::Io { path, what, source } => match source.raw_os_error() {
+        Error::Io { path, what, source } => match number_of(&source) {
             Some(number) => PyOSError::new_err((
                 number,
                 format!("{what}: {}", plain(&source)),
@@ -19,6 +19,15 @@ pub(crate) fn exception(error: Error) -> PyErr {
         Error::Cancelled => PyKeyboardInterrupt::new_err("stopped on request"),
         other => PyValueError::new_err(other.to_string()),
     }
+}
+
+/// The system's number of an error; that of its kind where the number was lost on the way.
+fn number_of(source: &std::io::Error) -> Option<i32> {
+    source.raw_os_error().or(match source.kind() {
+        std::io::ErrorKind::NotFound => Some(2),
+        std::io::ErrorKind::PermissionDenied => Some(13),
+        _ => None,
+    })
 }
 
 /// The system's message without the number, which Python prints itself.

@@ -161,3 +161,14 @@ def test_loaded_models_keep_predicting_when_the_file_is_replaced(data, tmp_path)
     loaded = memoir.load(tmp_path / "m")
     MemoirClassifier("centroid").fit(X, y % 3).save(tmp_path / "m")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_paths_that_cannot_be_files_are_told_as_such(tmp_path):
+    model = MemoirClassifier().fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(FileNotFoundError) as told:
+        model.save(tmp_path / "none" / "m.memoir")
+    assert "partial" not in str(told.value)
+    with pytest.raises(IsADirectoryError):
+        model.save(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        MemoirClassifier.load(tmp_path)

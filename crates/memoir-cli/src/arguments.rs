@@ -1,8 +1,11 @@
 //! Options that several verbs share, and what they mean.
 
+use std::fs;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::thread::available_parallelism;
 
+use anyhow::bail;
 use clap::Args;
 use memoir::data::{Format, ReadOptions};
 use memoir::{Observer, Session};
@@ -60,6 +63,22 @@ impl Reading {
 pub(crate) fn parse_positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// Fails if writing `output` would replace `other`, which the same command reads or writes.
+pub(crate) fn check_apart(output: &Path, other: &Path) -> anyhow::Result<()> {
+    let is_same = match (fs::canonicalize(output), fs::canonicalize(other)) {
+        (Ok(output), Ok(other)) => output == other,
+        // Neither of them is there yet, or one is.
+        _ => output == other && output != Path::new("-"),
+    };
+    if is_same {
+        bail!(
+            "{}: given both to write and for something else; expected two files",
+            output.display()
+        );
+    }
+    Ok(())
 }
 
 /// What a run may use and what it says.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from . import _callbacks, _memoir, _parameters, _targets
 from ._describing import Describing
 from ._keeping import Keeping
+from ._part import copied
 from ._predicting import Predicting
 from ._progress import ProgressLine, several
 
@@ -30,6 +31,9 @@ COMMON = {
     "verbose": 0,
 }
 """Parameters that are not the algorithm's, with their defaults."""
+
+LEAST_WEIGHT = 1e-6
+"""Least weight of a row, other than none; its reciprocal is the largest."""
 
 
 class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, ClassifierMixin, BaseEstimator):
@@ -91,7 +95,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: new rows, new classes and, with text, new words, without the rows of before.
 
-        ``softmax`` can do so; other algorithms say that they cannot. The rows of a call should not be few: each call is a
+        ``softmax`` and ``centroid`` can do so; other algorithms say that they cannot. The rows of a call should not be few: each call is a
         training of its own that starts from what is known.
 
         Parameters
@@ -107,29 +111,35 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         -------
         self
         """
-        self._learn(X, y, sample_weight, None, goes_on="_model" in self.__dict__)
-        if classes is not None:
-            self.classes_ = np.union1d(self.classes_, np.asarray(classes)).astype(
-                self.classes_.dtype, copy=False
+        return self._learn(X, y, sample_weight, None, goes_on="_model" in self.__dict__, listed=classes)
+
+    def _learn(self, *given: Any, goes_on: bool, listed: Any = None) -> Self:
+        """Learns, in addition to what is known if it `goes_on`. If it fails or is stopped, nothing changes."""
+        learned = copied(self)
+        learned._learn_here(*given, goes_on=goes_on)
+        if listed is not None:
+            listed = _targets.in_type_of(np.asarray(listed), learned.classes_)
+            learned._take(
+                learned._model, learned._met, np.union1d(learned.classes_, listed), learned._kind
             )
-            self._places = np.searchsorted(self.classes_, self._met).astype(np.int64)
+        # All at once, for other threads that predict.
+        self.__dict__ = learned.__dict__
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, valid: Any, *, goes_on: bool) -> Self:
-        """Learns, in addition to what is known if it `goes_on`. If it fails or is stopped, nothing changes."""
+    def _learn_here(self, X: Any, y: Any, sample_weight: Any, valid: Any, *, goes_on: bool) -> None:
         kind = _targets.kind_of(y)
         rows, y = self._checked(X, y, kind, reset=not goes_on)
-        targets = _targets.number(y, kind)
+        targets = _targets.number(y, kind, self._met if goes_on else None)
         if goes_on and self._kind not in (None, targets.kind):
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
         if sample_weight is not None:
-            rows, targets, weights = _weighted(rows, targets, y, kind, X, sample_weight)
+            rows, targets, weights = self._weighted(rows, targets, y, kind, X, sample_weight)
         if valid is not None:
             valid_X, valid_y = valid
             valid_kind = _targets.kind_of(valid_y)
             valid_rows, valid_y = self._checked(valid_X, valid_y, valid_kind, reset=False)
-            valid = (valid_rows, _targets.number(valid_y, valid_kind).for_library())
+            valid = (valid_rows, _targets.number(valid_y, valid_kind, targets.met).for_library())
         # The numbers of rows and the names are not held here while the library, which has its own, learns.
         labels, met, classes, form = targets.for_library(), targets.met, targets.classes, targets.kind
         del targets
@@ -158,7 +168,39 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
             )
         self._take(model, met, classes, form)
         self.training_curve_ = curve
-        return self
+
+    def _weighted(
+        self, rows: Any, targets: Any, y: Any, kind: str, X: Any, sample_weight: Any
+    ) -> tuple[Any, Any, Any]:
+        """Rows, targets and weights without the rows of weight 0."""
+        size = len(targets)
+        weights = _check_sample_weight(
+            sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
+        )
+        check_consistent_length(weights, np.empty(size))
+        keep = np.flatnonzero(weights > 0)
+        if len(keep) == 0:
+            raise ValueError("all rows have the weight 0; there is nothing to learn from")
+        least, most = weights[keep].min(), weights.max()
+        if least < LEAST_WEIGHT or most > 1 / LEAST_WEIGHT:
+            raise ValueError(
+                f"weights must be 0 or between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}, "
+                f"but there are {least:g} and {most:g}"
+            )
+        if len(keep) < size:
+            if isinstance(rows, tuple):
+                rows = self._rows(X.take(keep), reset=False)
+            else:
+                rows = [rows[index] for index in keep] if isinstance(rows, list) else rows[keep]
+            y = (
+                [y[index] for index in keep]
+                if kind == "lists"
+                else y.tocsr()[keep]
+                if sparse.issparse(y)
+                else np.asarray(y)[keep]
+            )
+            targets = _targets.number(y, kind, targets.met)
+        return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 
     def _take(self, model: Any, met: np.ndarray, classes: np.ndarray, kind: str | None) -> None:
         """Makes `model`, whose class numbers stand for the labels `met`, the fitted one. A file does not tell `kind`."""
@@ -176,31 +218,6 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         tags.target_tags.multi_output = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _weighted(rows: Any, targets: Any, y: Any, kind: str, X: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Rows, targets and weights without the rows of weight 0."""
-    size = len(targets)
-    weights = _check_sample_weight(
-        sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
-    )
-    check_consistent_length(weights, np.empty(size))
-    keep = np.flatnonzero(weights > 0)
-    if len(keep) == 0:
-        raise ValueError("all rows have the weight 0; there is nothing to learn from")
-    if len(keep) < size:
-        if isinstance(rows, tuple):
-            rows = X.tolist() if hasattr(X, "tolist") else list(X)
-        rows = [rows[index] for index in keep] if isinstance(rows, list) else rows[keep]
-        y = (
-            [y[index] for index in keep]
-            if kind == "lists"
-            else y.tocsr()[keep]
-            if sparse.issparse(y)
-            else np.asarray(y)[keep]
-        )
-        targets = _targets.number(y, kind)
-    return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 
 
 def curve_into(curve: list[dict[str, float]]):

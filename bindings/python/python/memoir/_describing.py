@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from . import _targets
 from ._checks import positive
 from ._explanation import Explanation, FeatureWeight, explanation_of
-from ._part import Part
+from ._part import Part, steady
 
 
 class Describing(Part):
     """The part of an estimator that measures and explains."""
 
+    @steady
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose best class is their label, or one of their labels.
 
@@ -38,6 +39,7 @@ class Describing(Part):
             raise ValueError("rows with several labels are not measured with sample_weight")
         return self.evaluate(X, y)["accuracy"]
 
+    @steady
     def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
         """Every measure of ``memoir evaluate``.
 
@@ -55,9 +57,10 @@ class Describing(Part):
         check_is_fitted(self, "_model")
         kind = _targets.kind_of(y)
         rows, y = self._checked(X, y, kind, reset=False)
-        targets = _targets.number(y, kind)
+        targets = _targets.number(y, kind, like=self._met)
         return json.loads(self._model.evaluate(rows, targets.for_library(), self._running()))
 
+    @steady
     def explain(self, x: Any, *, top: int = 10) -> Explanation:
         """Which features decide for the answer, against those of the runner-up.
 
@@ -76,6 +79,7 @@ class Describing(Part):
         told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
         return explanation_of(told, self._met, getattr(self, "feature_names_in_", None), positive("top", top))
 
+    @steady
     def top_features(self, class_: Any, *, top: int = 10) -> list[FeatureWeight]:
         """The features that speak most for a class, strongest first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import Any, Self
@@ -19,13 +20,16 @@ class Keeping(Part):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: the one that ``memoir train`` writes and ``memoir predict`` reads.
 
+        From the same rows it has the same bytes, but for one number with vectors: matrices begin with column 0, files in libsvm form
+        with feature 1.
+
         Parameters
         ----------
         path : path-like
             Where to. An existing file is replaced once the new one is complete.
         """
         check_is_fitted(self, "_model")
-        self._model.save(os.fspath(path))
+        self._model.save(file_path(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, labels: str = "auto") -> Self:
@@ -43,7 +47,7 @@ class Keeping(Part):
         estimator
             A fitted one, with the parameters that the file tells.
         """
-        return cls._of_model(_memoir.Model.load(os.fspath(path)), labels)
+        return cls._of_model(_memoir.Model.load(file_path(path)), labels)
 
     @classmethod
     def _of_model(cls, model: Any, labels: str):
@@ -89,6 +93,14 @@ class Keeping(Part):
             f"{parameters}  # {about['classes']:,} classes, {about['features']:,} features{weights}, "
             f"{_shown_size(about['file_bytes'])}"
         )
+
+
+def file_path(path: str | os.PathLike[str]) -> str:
+    """`path` as text, which must not be a folder's."""
+    text = os.fspath(path)
+    if os.path.isdir(text):
+        raise IsADirectoryError(errno.EISDIR, "expected a file, found a folder", text)
+    return text
 
 
 def _labels_of(names: list[str], labels: str) -> np.ndarray:

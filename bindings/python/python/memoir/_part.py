@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import _memoir
+
+
+def copied(estimator: Any) -> Any:
+    """The same estimator in an object of its own, which shares what it has learned."""
+    copy = object.__new__(type(estimator))
+    copy.__dict__.update(estimator.__dict__)
+    return copy
+
+
+def steady(method: Callable) -> Callable:
+    """Runs a method on the estimator as it is now: another thread may fit it anew meanwhile."""
+
+    @functools.wraps(method)
+    def run(self: Any, *arguments: Any, **named: Any) -> Any:
+        return method(copied(self), *arguments, **named)
+
+    return run
 
 
 class Part:

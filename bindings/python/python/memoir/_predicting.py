@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._checks import positive
-from ._part import Part
+from ._part import Part, steady
 
 DENSE_LIMIT = 1 << 30
 """Largest dense result in bytes, unless an estimator's ``dense_limit`` says otherwise."""
@@ -39,6 +39,7 @@ class Predicting(Part):
         check_is_fitted(self, "_model")
         return self._model.predict_probabilities(self._rows(X, reset=False), k, self._running())
 
+    @steady
     def predict(self, X: Any, *, k: int = 1) -> Any:
         """The best class of each row.
 
@@ -67,6 +68,7 @@ class Predicting(Part):
             return self._dense(X, "predict", lambda _: self._filled(numbers, np.int64(1), np.int64(0)))
         return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
 
+    @steady
     def predict_topk(self, X: Any, k: int = 5) -> TopK:
         """The `k` best classes of each row, best first, with their probabilities.
 
@@ -85,6 +87,7 @@ class Predicting(Part):
         numbers, probabilities = self._probable(X, positive("k", k))
         return TopK(self._met[numbers], probabilities)
 
+    @steady
     def predict_proba(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
         """The probability of each class.
 
@@ -118,6 +121,7 @@ class Predicting(Part):
             dense /= dense.sum(axis=1, keepdims=True)
         return dense
 
+    @steady
     def decision_function(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
         """The score of each class.
 

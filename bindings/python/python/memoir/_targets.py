@@ -49,8 +49,6 @@ def names_of(labels: np.ndarray) -> list[str]:
 
 def joined(before: np.ndarray, new: np.ndarray) -> np.ndarray:
     """The labels of a model that went on learning: those of before, then those that are new, in their order."""
-    if (before.dtype.kind in "UO") != (new.dtype.kind in "UO"):
-        raise ValueError(f"labels were {before.dtype} before and are {new.dtype} now")
     known = set(before.tolist())
     fresh = [label for label in new.tolist() if label not in known]
     if not fresh:
@@ -93,15 +91,30 @@ def _is_table(y: Any) -> bool:
     )
 
 
-def number(y: Any, kind: str) -> Targets:
-    """Numbers the labels of `y`."""
+def in_type_of(labels: np.ndarray, like: np.ndarray | None) -> np.ndarray:
+    """`labels` in the type of `like`, those of a model: as text, by which the library knows them, 1 and 1.0 are two classes."""
+    kinds = {"i": "whole", "u": "whole", "O": "text", "U": "text", "T": "text"}
+    if like is None or kinds.get(labels.dtype.kind, labels.dtype) == kinds.get(like.dtype.kind, like.dtype):
+        return labels
+    if "text" not in (kinds.get(labels.dtype.kind), kinds.get(like.dtype.kind)) and np.isfinite(labels).all():
+        same = labels.astype(like.dtype)
+        if np.array_equal(same, labels):
+            return same
+    raise ValueError(
+        f"labels are {labels.dtype} now and {like.dtype} in the model"
+        + ('; `load` gives labels as text with labels="str"' if like.dtype.kind == "i" else "")
+    )
+
+
+def number(y: Any, kind: str, like: np.ndarray | None = None) -> Targets:
+    """Numbers the labels of `y`; `like` are the labels of a model that they must fit."""
     if kind.endswith("indicator"):
         return _of_indicator(y, kind)
     if kind == "lists":
-        return _of_lists(y)
+        return _of_lists(y, like)
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
-    numbers, met, classes = _number_flat(y)
+    numbers, met, classes = _number_flat(in_type_of(y, like))
     return Targets("single", numbers, None, met, classes)
 
 
@@ -123,7 +136,7 @@ def _number_flat(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return rank[inverse.reshape(-1)], classes[order], classes
 
 
-def _of_lists(y: Any) -> Targets:
+def _of_lists(y: Any, like: np.ndarray | None = None) -> Targets:
     rows = [sorted(labels) if isinstance(labels, (set, frozenset)) else labels for labels in y]
     for index, labels in enumerate(rows):
         if isinstance(labels, str) or not hasattr(labels, "__len__"):
@@ -135,7 +148,7 @@ def _of_lists(y: Any) -> Targets:
         raise ValueError("y must hold lists of labels, not lists of lists of them")
     if labels.size == 0:
         raise ValueError("no row of y has a label; there is nothing to learn from")
-    numbers, met, classes = _number_flat(labels)
+    numbers, met, classes = _number_flat(in_type_of(labels, like))
     return Targets("lists", numbers, ends, met, classes)
 
 

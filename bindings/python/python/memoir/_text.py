@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _inputs, _memoir, _parameters
 from ._base import COMMON, MemoirBase, curve_into
+from ._keeping import file_path
 from ._parameters import ALGORITHM_DEFAULTS, TEXT_DEFAULTS, takes
 from ._progress import ProgressLine, several
 
@@ -89,7 +90,7 @@ class MemoirTextClassifier(MemoirBase):
         curve: list[dict[str, float]] = []
         try:
             model = _memoir.Model.train_file(
-                os.fspath(path),
+                file_path(path),
                 self._options(),
                 self._running(several(line, curve_into(curve)), self._seed()),
                 format,

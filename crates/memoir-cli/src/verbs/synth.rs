@@ -8,7 +8,7 @@ use memoir::model::write_beside;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::{Error, Session};
 
-use crate::arguments::Running;
+use crate::arguments::{Running, check_apart};
 use crate::method_options::Given;
 use crate::progress::Progress;
 use crate::sizes::{show_counted, show_size};
@@ -46,6 +46,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         options.push(("format", "csv"));
     }
     let params = SynthParams::parse(options)?;
+    if let Some(test_out) = &arguments.test_out {
+        check_apart(&arguments.out, test_out)?;
+    }
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments
         .running

@@ -14,7 +14,7 @@ use memoir::text::TextParams;
 use memoir::train::Checkpoints;
 use memoir::{Catalogue, Dataset, Model, train};
 
-use crate::arguments::{Reading, Running, parse_positive};
+use crate::arguments::{Reading, Running, check_apart, parse_positive};
 use crate::method_options::Given;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
@@ -151,6 +151,14 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         check_continuing(arguments, given)?;
     }
     check_target(&arguments.model)?;
+    let read = [
+        Some(&arguments.data),
+        arguments.valid.as_ref(),
+        arguments.from.as_ref(),
+    ];
+    for path in read.into_iter().flatten() {
+        check_apart(&arguments.model, path)?;
+    }
 
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments

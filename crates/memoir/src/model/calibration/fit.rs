@@ -165,10 +165,11 @@ fn newton(examples: &[Example], used: [bool; TERMS]) -> ([f64; TERMS], f64) {
 fn step(mut second: [[f64; TERMS]; TERMS], mut gradient: [f64; TERMS], used: [bool; TERMS]) -> [f64; TERMS] {
     for i in (0..TERMS).filter(|&i| !used[i]) {
         gradient[i] = 0.0;
-        for j in 0..TERMS {
-            second[i][j] = f64::from(u8::from(i == j));
-            second[j][i] = second[i][j];
+        second[i] = [0.0; TERMS];
+        for row in &mut second {
+            row[i] = 0.0;
         }
+        second[i][i] = 1.0;
     }
     solve(second, gradient)
 }

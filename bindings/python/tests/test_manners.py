@@ -14,6 +14,8 @@ from memoir._progress import ProgressLine
 
 
 def interrupt_after(seconds):
+    # A shell that starts the tests in the background has them ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     return timer

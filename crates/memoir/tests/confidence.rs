@@ -1,26 +1,17 @@
 //! What is far from anything seen gets low confidence.
 
+#[path = "common/draw.rs"]
+mod draw;
+
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
+use draw::Draw;
 use memoir::data::{PrepOptions, TrainingData};
 use memoir::params::Values;
 use memoir::{Catalogue, Dataset, Model, Session, train};
 
 const TOPICS: u32 = 60;
-
-/// A stream of numbers that look random.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, end: u32) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(end)) as u32
-    }
-}
 
 /// A text of `words`, and so many of the words that are common to all topics.
 fn text(words: impl Iterator<Item = String>, common: usize, draw: &mut Draw) -> String {

@@ -1,7 +1,11 @@
 //! Training that goes on from a model, against training once on everything.
 
+#[path = "common/draw.rs"]
+mod draw;
+
 use std::num::NonZeroUsize;
 
+use draw::Draw;
 use memoir::data::{PrepOptions, TrainingData};
 use memoir::params::Values;
 use memoir::sparse::Rows;
@@ -9,19 +13,6 @@ use memoir::{Catalogue, Dataset, Model, Session, train};
 
 fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).expect("positive")).expect("starts")
-}
-
-/// A stream of numbers that look random.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, end: u32) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(end)) as u32
-    }
 }
 
 const CLASSES: u32 = 30;

@@ -60,8 +60,8 @@ impl QuoteScanner {
             place += 1;
             if (before, self.state) == (State::QuoteSeen, State::Plain) {
                 self.malformed = true;
-                if let Some(length) = first_line(&block[record..place]) {
-                    place = record + length;
+                if let Some(length) = memchr::memchr(b'\n', &block[record..place]) {
+                    place = record + length + 1;
                     (record, self.state, self.malformed) = (place, State::FieldStart, false);
                 }
             } else if block[place - 1] == b'\n' && (self.malformed || self.state == State::FieldStart) {
@@ -113,11 +113,6 @@ impl QuoteScanner {
         }
         record.len()
     }
-}
-
-/// Length of the first line of `bytes` with its end, if it has one.
-pub(super) fn first_line(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr(b'\n', bytes).map(|place| place + 1)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::Format;
 use super::lines::valid_text;
 use super::options::ReadOptions;
 use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
-use super::quotes::{BadQuote, QuoteScanner, first_line};
+use super::quotes::{BadQuote, QuoteScanner};
 
 /// Parses blocks of whole records.
 #[derive(Debug, Clone)]
@@ -200,9 +200,9 @@ impl TableParser {
                 if !self.skip_bad_rows {
                     return None;
                 }
-                if let Some(length) = first_line(raw).filter(|_| malformed) {
+                if let Some(length) = memchr::memchr(b'\n', raw).filter(|_| malformed) {
                     parsed.tally.lines += 1;
-                    return Some(start + length);
+                    return Some(start + length + 1);
                 }
             }
             parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;

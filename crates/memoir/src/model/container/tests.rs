@@ -1,3 +1,5 @@
+//! Tests of the container: what is written is read back, what is damaged is refused.
+
 use super::*;
 use crate::data::LabelSets;
 use crate::model::{LinearBuilder, Model, Origin, Precision};

@@ -1,3 +1,5 @@
+//! Tests of the fixed-point scorer against sums of its own weights.
+
 use super::*;
 
 fn scorer() -> FixedScorer<Narrow> {

@@ -1,3 +1,5 @@
+//! Tests of the linear scorer, its bias and its normalised form.
+
 use proptest::prelude::*;
 
 use super::*;

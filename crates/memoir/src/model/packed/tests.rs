@@ -1,3 +1,5 @@
+//! Tests of packed weights against those they were packed from.
+
 use proptest::prelude::*;
 
 use super::*;

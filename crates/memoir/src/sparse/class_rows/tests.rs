@@ -1,3 +1,5 @@
+//! Tests of weights kept by class.
+
 use std::num::NonZeroUsize;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tests of weighting: idf, spread over classes, growth with new rows.
+
 use super::*;
 use std::num::NonZeroUsize;
 

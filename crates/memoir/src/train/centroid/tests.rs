@@ -1,3 +1,5 @@
+//! Tests of class centroids.
+
 use std::num::NonZeroUsize;
 
 use proptest::prelude::*;

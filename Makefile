@@ -7,6 +7,8 @@ help:            ## List what can be made
 demo:            ## Build, then train and use a classifier of 2,400 classes on built-in data
 	cargo run --release --quiet --bin memoir -- demo
 
+# Property tests draw the same cases every time here; plain `cargo test` draws new ones.
+test: export PROPTEST_RNG_SEED ?= 1
 test:            ## Run all tests
 	cargo test --workspace
 	bash bindings/python/test.sh

@@ -56,8 +56,8 @@ impl Loss for SquaredHinge {
 pub(super) struct Logistic;
 
 impl Logistic {
-    /// Newton steps that always suffice: the bracket around the root halves at least every second one.
-    const STEPS: usize = 100;
+    /// Steps that always suffice: each is half as long as the one before, or halves the bracket around the root.
+    const STEPS: usize = 200;
 }
 
 impl Loss for Logistic {
@@ -83,6 +83,7 @@ impl Loss for Logistic {
         let mut high = -margin + squared_norm * variable;
         let mut t = -margin;
         let mut value = cost / (1.0 + (-t).exp());
+        let mut moved = high - low;
         for _ in 0..Self::STEPS {
             let excess = t + margin + squared_norm * (value - variable);
             if excess.abs() < 1e-12 || high - low < 1e-14 {
@@ -95,11 +96,14 @@ impl Loss for Logistic {
             }
             let slope = 1.0 + squared_norm * value * (1.0 - value / cost);
             let newton = t - excess / slope;
-            t = if newton > low && newton < high {
+            // Newton alone can jump to and fro between the flat ends of the sigmoid for ever.
+            let next = if newton > low && newton < high && (newton - t).abs() < moved / 2.0 {
                 newton
             } else {
                 f64::midpoint(low, high)
             };
+            moved = (next - t).abs();
+            t = next;
             value = cost / (1.0 + (-t).exp());
         }
         Step { value, violation }
@@ -131,6 +135,14 @@ mod tests {
                 )
             })
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// From here Newton's steps, held by the bracket alone, go to and fro between -5 and 4.
+    #[test]
+    fn a_step_reaches_the_root_where_newton_would_not() {
+        let (from, margin, norm, cost) = (0.259, -4.409_854_924_448_973_5, 1.432_142_574_989_963, 8.328_309_895_338_57);
+        let to = Logistic.step(from, margin, norm, cost).value;
+        assert!(Logistic.step(to, margin + norm * (to - from), norm, cost).violation < 1e-9);
     }
 
     proptest! {

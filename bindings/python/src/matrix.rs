@@ -1,6 +1,7 @@
 //! Matrices as Python has them (compressed rows, dense arrays), read row by row without a copy.
 
 use memoir::sparse::Rows;
+use memoir::text::WeightingScheme;
 use memoir::{Cancel, Error, Result};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -10,6 +11,18 @@ use crate::errors::value_error;
 
 /// Rows between two looks at the cancel flag while a matrix is taken over.
 const STRIDE: usize = 4096;
+
+/// Largest value where values are used as they are: sums of squares of any number of them, and scores, stay far from
+/// what single precision can hold.
+const LARGEST_RAW: f32 = 1e15;
+
+/// The largest value that rows weighted in this way may hold. Rows that are scaled may hold anything finite.
+pub(crate) fn largest(scheme: WeightingScheme) -> f32 {
+    match scheme {
+        WeightingScheme::Raw => LARGEST_RAW,
+        WeightingScheme::LogTfIdf | WeightingScheme::Unit => f32::MAX,
+    }
+}
 
 /// The arrays of a matrix, borrowed from Python.
 pub(crate) enum Matrix<'py> {
@@ -149,8 +162,8 @@ pub(crate) trait RowSource: Send + Sync {
     fn width(&self) -> usize;
     /// How many entries all rows have at most.
     fn entries(&self) -> usize;
-    /// Replaces `entries` by those of row `index` that are not zero, in any order.
-    fn read(&self, index: usize, entries: &mut Vec<(u32, f32)>) -> Result<()>;
+    /// Replaces `entries` by those of row `index` that are not zero, in any order. None may be larger than `largest`.
+    fn read(&self, index: usize, largest: f32, entries: &mut Vec<(u32, f32)>) -> Result<()>;
 }
 
 struct Csr<'a, O, C, V> {
@@ -173,7 +186,7 @@ impl<O: Number, C: Number, V: Number> RowSource for Csr<'_, O, C, V> {
         self.values.len()
     }
 
-    fn read(&self, index: usize, entries: &mut Vec<(u32, f32)>) -> Result<()> {
+    fn read(&self, index: usize, largest: f32, entries: &mut Vec<(u32, f32)>) -> Result<()> {
         entries.clear();
         let range = (self.offsets[index].position(), self.offsets[index + 1].position());
         let part = match range {
@@ -187,7 +200,9 @@ impl<O: Number, C: Number, V: Number> RowSource for Csr<'_, O, C, V> {
         };
         for (&column, &value) in columns.iter().zip(values) {
             match column.position() {
-                Some(column) if column < self.width => push(index, column, value.value(), entries)?,
+                Some(column) if column < self.width => {
+                    entries.extend(entry(index, column, value.value(), largest)?);
+                }
                 _ => {
                     return Err(Error::Mismatch(format!(
                         "row {index} of X has a column index outside of its {} columns",
@@ -216,30 +231,33 @@ impl<V: Number> RowSource for Dense<'_, V> {
         0
     }
 
-    fn read(&self, index: usize, entries: &mut Vec<(u32, f32)>) -> Result<()> {
+    fn read(&self, index: usize, largest: f32, entries: &mut Vec<(u32, f32)>) -> Result<()> {
         entries.clear();
         for (column, &value) in self.0.row(index).iter().enumerate() {
-            push(index, column, value.value(), entries)?;
+            entries.extend(entry(index, column, value.value(), largest)?);
         }
         Ok(())
     }
 }
 
-/// Keeps what is not zero, and refuses what single precision cannot hold.
-fn push(row: usize, column: usize, value: f32, entries: &mut Vec<(u32, f32)>) -> Result<()> {
-    if !value.is_finite() {
-        return Err(Error::Mismatch(format!(
-            "row {row}, column {column} of X holds NaN, infinity or a value too large for float32"
-        )));
+/// Nothing for a zero; an error for what is too large to be worked with.
+fn entry(row: usize, column: usize, value: f32, largest: f32) -> Result<Option<(u32, f32)>> {
+    if value.abs() <= largest {
+        return Ok((value != 0.0).then_some((column as u32, value)));
     }
-    if value != 0.0 {
-        entries.push((column as u32, value));
-    }
-    Ok(())
+    Err(Error::Mismatch(if value.is_finite() {
+        format!(
+            "row {row}, column {column} of X holds {value:e}; where values are used as they are, none may be larger \
+             than {largest:e}: scale them, or train with another `weighting` than `raw`"
+        )
+    } else {
+        format!("row {row}, column {column} of X holds NaN, infinity or a value too large for float32")
+    }))
 }
 
-/// The rows as the library's own, for training, which changes them in place. `spare` entries more fit into each.
-pub(crate) fn take_over(source: &dyn RowSource, spare: usize, cancel: &Cancel) -> Result<Rows> {
+/// The rows as the library's own, for training, which changes them in place. `spare` entries more fit into each. No value
+/// may be larger than `largest`.
+pub(crate) fn take_over(source: &dyn RowSource, spare: usize, largest: f32, cancel: &Cancel) -> Result<Rows> {
     let mut rows = Rows::new();
     rows.make_room(source.len(), source.entries(), spare * source.len());
     let mut entries = Vec::new();
@@ -247,7 +265,7 @@ pub(crate) fn take_over(source: &dyn RowSource, spare: usize, cancel: &Cancel) -
         if index % STRIDE == 0 && cancel.is_raised() {
             return Err(Error::Cancelled);
         }
-        source.read(index, &mut entries)?;
+        source.read(index, largest, &mut entries)?;
         rows.push_unsorted(&mut entries);
     }
     rows.set_width(source.width());

@@ -1,12 +1,12 @@
 //! What rows can be: vectors or texts. To the rest of this crate they are alike.
 
 use memoir::sparse::Rows;
-use memoir::text::{Preprocessing, TextScratch};
+use memoir::text::{Preprocessing, TextScratch, WeightingScheme};
 use memoir::{Cancel, Dataset, Result, Session, data};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::matrix::{Matrix, RowSource, take_over};
+use crate::matrix::{Matrix, RowSource, largest, take_over};
 use crate::texts::Texts;
 
 /// Rows that Python holds.
@@ -66,7 +66,11 @@ impl Shared<'_> {
     ) -> Result<()> {
         match self {
             Self::Vectors(source) => {
-                source.read(index, &mut scratch.entries)?;
+                source.read(
+                    index,
+                    largest(preprocessing.weighting.scheme),
+                    &mut scratch.entries,
+                )?;
                 preprocessing.vector_row(&mut scratch.entries, rows)
             }
             Self::Texts(texts) => preprocessing.text_row(texts[index], &mut scratch.text, rows),
@@ -97,12 +101,18 @@ impl Shared<'_> {
         match self {
             Self::Vectors(source) => {
                 let spare = usize::from(prep.needs.constant);
-                about.rows = take_over(&**source, spare, session.cancel())?;
+                let scheme = match prep.weighting {
+                    data::WeightingChoice::Raw => WeightingScheme::Raw,
+                    // Every other choice scales rows.
+                    _ => WeightingScheme::Unit,
+                };
+                about.rows = take_over(&**source, spare, largest(scheme), session.cancel())?;
                 data::TrainingData::from_rows(about, 0, prep, session)
             }
             Self::Texts(texts) => data::TrainingData::from_texts(texts, about, prep, session),
         }
     }
+
     /// The same to go on training a model; the classes of `about` begin with the model's.
     pub(crate) fn further(
         &self,
@@ -113,7 +123,8 @@ impl Shared<'_> {
         match self {
             Self::Vectors(source) => {
                 let spare = usize::from(known.needs.constant);
-                about.rows = take_over(&**source, spare, session.cancel())?;
+                let largest = largest(known.preprocessing.weighting.scheme);
+                about.rows = take_over(&**source, spare, largest, session.cancel())?;
                 data::TrainingData::further_rows(about, known, session)
             }
             Self::Texts(texts) => data::TrainingData::further_texts(texts, about, known, session),

@@ -167,6 +167,34 @@ def test_arrays_are_neither_changed_nor_copied_for_prediction():
     assert np.shares_memory(MemoirClassifier().fit(wide, y)._rows(wide, reset=False).indices, wide.indices)
 
 
+def test_values_too_large_to_work_with():
+    X, y = np.eye(6, dtype=np.float32), [0, 1, 2] * 2
+    X[3, 3] = 3e38
+    message = "row 3, column 3 of X holds 3e38; where values are used as they are, none may be larger than 1e15"
+    raw = MemoirClassifier(weighting="raw")
+    for given in (X, sparse.csr_array(X)):
+        with pytest.raises(ValueError, match=message):
+            raw.fit(given, y)
+    raw.fit(np.eye(6), y)
+    for given in (X, sparse.csr_array(X)):
+        for call in (raw.predict, raw.predict_proba, raw.decision_function):
+            with pytest.raises(ValueError, match=message):
+                call(given)
+        with pytest.raises(ValueError, match=message):
+            raw.partial_fit(given, y)
+    with pytest.raises(ValueError, match="row 0, column 3 of X holds 3e38"):
+        raw.explain(X[3])
+    X[3, 3] = -1e15
+    assert np.isfinite(raw.fit(X, y).decision_function(X)).all()
+
+
+@pytest.mark.parametrize("weighting", ["unit", "counts"])
+def test_large_values_that_are_scaled_give_the_right_answer(weighting):
+    X, y = np.eye(6) * 3e38, [0, 1, 2] * 2
+    model = MemoirClassifier("centroid", weighting=weighting).fit(X, y)
+    assert model.predict(X).tolist() == y and np.isfinite(model.decision_function(X)).all()
+
+
 def test_broken_arrays_inside_a_matrix():
     X = sparse.csr_array(np.eye(3))
     X.indptr = np.array([0, 1, 2, 9], dtype=X.indptr.dtype)

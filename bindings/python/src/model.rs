@@ -213,6 +213,29 @@ impl Model {
         self.inner.origin.class_counts.clone().into_pyarray(py)
     }
 
+    /// Whether rows had several labels, as far as the file tells: more labels than rows, or so it says.
+    #[getter]
+    fn several_labels(&self) -> bool {
+        let origin = &self.inner.origin;
+        let labels: u64 = origin.class_counts.iter().map(|&count| u64::from(count)).sum();
+        labels > origin.rows
+            || self
+                .inner
+                .calibration
+                .as_ref()
+                .is_some_and(|calibration| calibration.several_labels)
+    }
+
+    /// The words that are features, in the order of their numbers, and the number of training rows that hold each;
+    /// `None` if the input is not text. There are no numbers of rows where the file does not tell them.
+    fn words<'py>(&self, py: Python<'py>) -> Option<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
+        let preprocessing = &self.inner.preprocessing;
+        let vocabulary = &preprocessing.text()?.vocabulary;
+        let words = (0..vocabulary.len() as u32).map(|number| vocabulary.name(number));
+        let rows = preprocessing.weighting.document_frequency.to_vec();
+        Some((words.collect(), rows.into_pyarray(py)))
+    }
+
     /// Number of features of the input.
     #[getter]
     fn input_features(&self) -> usize {

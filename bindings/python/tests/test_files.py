@@ -73,6 +73,34 @@ def test_several_labels_make_the_same_file(texts, tmp_path, program):
     assert model._model.to_bytes() == (tmp_path / "cli").read_bytes()
 
 
+@pytest.mark.parametrize("algorithm", ["softmax", "centroid", "knn"])
+def test_models_of_several_labels_are_known_as_such(texts, tmp_path, program, algorithm):
+    """Predictions of a file are lists if its rows had several labels, whoever wrote it; else one label a row."""
+    X, y = texts
+    sets = [[label, "all"] if row % 3 else [label] for row, label in enumerate(y)]
+    write_csv(tmp_path / "several.csv", X, ["|".join(labels) for labels in sets])
+    write_csv(tmp_path / "single.csv", X, y)
+    for name in ("several", "single"):
+        source = tmp_path / f"{name}.csv"
+        program("train", source, "--algorithm", algorithm, "--model", tmp_path / name, "--quiet")
+    fitted = MemoirTextClassifier(algorithm).fit(X, sets)
+    fitted.save(tmp_path / "python")
+    for model in (
+        memoir.load(tmp_path / "several"),
+        memoir.load(tmp_path / "python"),
+        MemoirTextClassifier(algorithm).fit_file(tmp_path / "several.csv"),
+    ):
+        assert model.predict(X, k=2) == fitted.predict(X, k=2)
+        assert model.score(X, sets) == fitted.score(X, sets)
+        assert model.score(X, y) == fitted.score(X, [[label] for label in y])
+        if algorithm == "softmax":
+            assert model.partial_fit(X, sets).predict(X[:1])[0][0] in sets[0]
+    single = memoir.load(tmp_path / "single")
+    assert single.predict(X).shape == (400,) and single.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="call predict_topk"):
+        single.predict(X, k=2)
+
+
 def test_going_on_makes_the_same_file(texts, tmp_path, program):
     X, y = texts
     half = len(X) // 2

@@ -1,12 +1,15 @@
 """What predictions look like: top-k, sparse, dense, and the limit of dense."""
 
+import pickle
 import re
 
 import numpy as np
 import pytest
 from conftest import made_up
 from memoir import MemoirClassifier
+from memoir._predicting import falling
 from scipy import sparse
+from sklearn.base import clone
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,51 @@ def test_topk_agrees_with_everything_else(model, data):
     assert sparse.issparse(few) and few.format == "csr" and few.nnz == 2400 and few.has_sorted_indices
     columns = np.searchsorted(model.classes_, classes)
     np.testing.assert_array_equal(np.take_along_axis(few.toarray(), columns, axis=1), probabilities)
+
+
+def tied():
+    """Rows that say the same of several classes, in an order of first appearance that is not the order of the labels."""
+    random = np.random.default_rng(4)
+    y = np.array(["d", "b", "a", "c"])[np.arange(400) % 4]
+    same = {"d": 0, "b": 0, "a": 1, "c": 2}
+    X = np.zeros((400, 6))
+    X[np.arange(400), [same[label] for label in y]] = 1
+    X[np.arange(400), random.integers(3, 6, 400)] += random.integers(0, 2, 400)
+    X[::50] = 0
+    return X, y
+
+
+@pytest.mark.parametrize("algorithm", ["softmax", "centroid", "knn", "recall-tree"])
+def test_the_largest_number_is_that_of_the_predicted_class(algorithm):
+    X, y = tied()
+    model = MemoirClassifier(algorithm, n_jobs=1).fit(X, y)
+    predicted = model.predict(X)
+    for dense in (model.predict_proba(X), model.decision_function(X)):
+        np.testing.assert_array_equal(model.classes_[dense.argmax(axis=1)], predicted)
+        if algorithm == "softmax":
+            order = np.argsort(-dense, axis=1, kind="stable")
+            np.testing.assert_array_equal(model.classes_[order], model.predict_topk(X, 4).classes)
+    known = X.any(axis=1)
+    for few in (model.predict_proba(X, k=3), model.decision_function(X, k=3)):
+        rows = [slice(start, end) for start, end in zip(few.indptr, few.indptr[1:])]
+        best = np.array([few.indices[row][few.data[row].argmax()] for row in rows])
+        np.testing.assert_array_equal(model.classes_[best][known], predicted[known])
+    two = y != "c"
+    model = MemoirClassifier(algorithm, n_jobs=1).fit(X[two], np.where(y[two] == "a", "b", y[two]))
+    np.testing.assert_array_equal(
+        model.classes_[(model.decision_function(X) > 0).astype(int)], model.predict(X)
+    )
+
+
+def test_ties_fall_by_the_least_step():
+    ranked = np.array([[3, 3, 1, 1, 0, 0, -0.0, -1, -1, -np.inf, -np.inf]], dtype=np.float32)
+    for dtype in (np.float32, np.float64):
+        fallen = falling(ranked.astype(dtype))
+        assert fallen.dtype == dtype and (fallen[:, 1:-1] < fallen[:, :-2]).all()
+        np.testing.assert_allclose(fallen, ranked, rtol=1e-6, atol=1e-40)
+        probable = falling(np.abs(ranked[:, :6]).astype(dtype), 0.0)
+        assert (np.diff(probable[0, :5]) < 0).all() and (probable[0, 4:] == 0).all()
+    assert falling(np.empty((2, 0))).shape == (2, 0)
 
 
 def test_scores(model, data):
@@ -59,18 +107,17 @@ def test_more_than_there_is(model, data):
         model.predict(X, k=2)
 
 
-def test_dense_beyond_the_limit_is_refused_in_bytes(model, data):
+@pytest.mark.parametrize("limit", [50_000, "50k"])
+def test_dense_beyond_the_limit_is_refused_in_bytes(model, data, limit):
     X, _ = data
-    try:
-        model.dense_limit = 50_000
-        for method in (model.predict_proba, model.decision_function):
-            message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, more than dense_limit = 50,000"
-            with pytest.raises(ValueError, match=re.escape(message) + r".*call predict_topk\(X, k\)"):
-                method(X)
-        assert model.predict_proba(X, k=2).nnz == 1200
-        assert model.predict_proba(X[:100]).shape == (100, 12)
-    finally:
-        del model.dense_limit
+    strict = pickle.loads(pickle.dumps(model)).set_params(dense_limit=limit)
+    for method in (strict.predict_proba, strict.decision_function):
+        message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, more than dense_limit = 50,000"
+        with pytest.raises(ValueError, match=re.escape(message) + r".*call predict_topk\(X, k\)"):
+            method(X)
+    assert strict.predict_proba(X, k=2).nnz == 1200
+    assert strict.predict_proba(X[:100]).shape == (100, 12)
+    assert clone(strict).dense_limit == limit
 
 
 def test_few_rows_and_many_rows_give_the_same(model, data):
@@ -110,10 +157,13 @@ def test_explanations_add_up(model, data):
     assert str(told).startswith(f"answer     {told.answer}")
     dense = model.explain(X[[0]].toarray()[0])
     assert dense.features == told.features[:10]
+    assert model.explain(sparse.coo_array(X[[0]].toarray()[0])) == dense
     strongest = model.top_features(told.answer, top=3)
     assert len(strongest) == 3 and strongest[0].weight >= strongest[1].weight
     with pytest.raises(ValueError, match="there is no class 'x'"):
         model.top_features("x")
+    with pytest.raises(ValueError, match=r"expected one class, got \['x', 'y'\]"):
+        model.top_features(["x", "y"])
     with pytest.raises(ValueError, match="does not score feature by feature"):
         MemoirClassifier("knn").fit(*data).explain(X[[0]])
 

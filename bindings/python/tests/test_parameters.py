@@ -4,6 +4,7 @@ import inspect
 import re
 
 import memoir
+import numpy as np
 import pytest
 from memoir import MemoirClassifier, MemoirTextClassifier
 from memoir._parameters import parse_size, python_name
@@ -75,12 +76,47 @@ def test_lambda_has_a_legal_name(data):
         ({"weighting": "heavy"}, "`weighting` must be one of auto, counts, unit, raw, but is `heavy`"),
         ({"precision": "f64"}, "`precision` must be one of f32, f16, but is `f64`"),
         ({"valid_fraction": 1.5}, "`valid-fraction` must be a number between 0 and 1, but is `1.5`"),
+        ({"random_state": 2**70}, "`random_state` must be from 0 to 2**64 - 1, but is 1180591620717411303424"),
+        ({"random_state": -1}, "`random_state` must be from 0 to 2**64 - 1, but is -1"),
+        ({"n_jobs": 0}, "`n_jobs` must not be 0"),
+        ({"memory_budget": 1}, '`memory_budget` must be at least 1M, but is 1; give a unit, as in "512M"'),
         ({"memory_budget": "plenty"}, '`memory_budget` must be a number of bytes or a size such as "512M"'),
     ],
 )
 def test_wrong_parameters(data, parameters, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         MemoirClassifier(**parameters).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"algorithm": ["softmax"]}, "`algorithm` must be a string, but is ['softmax']"),
+        ({"valid_fraction": "a"}, "`valid_fraction` must be a number between 0 and 1, or None, but is 'a'"),
+        ({"valid_fraction": True}, "`valid_fraction` must be a number between 0 and 1, or None, but is True"),
+        ({"weighting": None}, "`weighting` must be a string, but is None"),
+        ({"precision": 16}, "`precision` must be a string or None, but is 16"),
+        ({"replicate": "no"}, "`replicate` must be True or False, but is 'no'"),
+        ({"n_jobs": 1.5}, "`n_jobs` must be a whole number or None, but is 1.5"),
+    ],
+)
+def test_parameters_of_the_wrong_type(data, parameters, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        MemoirClassifier(**parameters).fit(*data)
+
+
+def test_rows_to_stop_by_are_a_pair(data):
+    X, y = data
+    for wrong, kind in ((X, "csr_array"), (3, "int"), ((X,), "tuple")):
+        with pytest.raises(ValueError, match=rf"`valid` must be a pair \(X, y\), but is of type {kind}"):
+            MemoirClassifier().fit(X, y, valid=wrong)
+
+
+def test_types_of_numpy_are_taken(data):
+    model = MemoirClassifier(
+        n_jobs=np.int64(1), replicate=np.bool_(False), valid_fraction=np.float32(0.25), random_state=np.int64(3)
+    )
+    assert model.fit(*data).summary()["seed"] == 3
 
 
 def test_unknown_parameters():

@@ -117,30 +117,50 @@ def test_not_fitted():
         MemoirTextClassifier().save("nowhere")
 
 
-def test_callbacks_see_the_stages(data):
+class Recorder:
+    """A callback that writes down what it is told."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def setup(self, estimator, context):
+        self.tasks.append("setup")
+
+    def teardown(self, estimator, context):
+        self.tasks.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.tasks.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context):
+        pass
+
+
+def test_callbacks_see_the_stages(data, texts, tmp_path):
     callback = pytest.importorskip("sklearn.callback")
-
-    class Recorder:
-        def __init__(self):
-            self.tasks = []
-
-        def setup(self, estimator, context):
-            self.tasks.append("setup")
-
-        def teardown(self, estimator, context):
-            self.tasks.append("teardown")
-
-        def on_fit_task_begin(self, estimator, context):
-            self.tasks.append(context.task_name)
-
-        def on_fit_task_end(self, estimator, context):
-            pass
-
     recorder = Recorder()
     assert isinstance(recorder, callback.FitCallback)
     MemoirClassifier(passes=3).set_callbacks(recorder).fit(*data)
     assert recorder.tasks[:2] == ["setup", "fit"] and recorder.tasks[-1] == "teardown"
     assert len(recorder.tasks) > 3
+    lines = [f"__label__{label} {text}\n" for text, label in zip(*texts)]
+    (tmp_path / "lines.txt").write_text("".join(lines))
+    recorder = Recorder()
+    MemoirTextClassifier().set_callbacks(recorder).fit_file(tmp_path / "lines.txt", format="fasttext")
+    assert recorder.tasks[:2] == ["setup", "fit"] and recorder.tasks[-1] == "teardown"
+
+
+def test_callbacks_hear_of_the_end_of_a_fit_that_fails(data, tmp_path):
+    pytest.importorskip("sklearn.callback")
+    X, y = data
+    recorder = Recorder()
+    with pytest.raises(ValueError):
+        MemoirClassifier(passes=-1).set_callbacks(recorder).fit(X, y)
+    assert recorder.tasks[0] == "setup" and recorder.tasks[-1] == "teardown"
+    recorder = Recorder()
+    with pytest.raises(FileNotFoundError):
+        MemoirTextClassifier().set_callbacks(recorder).fit_file(tmp_path / "absent.csv")
+    assert recorder.tasks[0] == "setup" and recorder.tasks[-1] == "teardown"
 
 
 def test_sample_weight_changes_the_answer():

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from . import _callbacks, _memoir, _parameters, _targets
+from . import _callbacks, _labels, _memoir, _parameters, _targets
 from ._describing import Describing
 from ._keeping import Keeping
 from ._part import copied
@@ -25,6 +24,7 @@ COMMON = {
     "precision": None,
     "memory_budget": None,
     "max_model_size": None,
+    "dense_limit": 1 << 30,
     "warm_start": False,
     "random_state": 0,
     "n_jobs": -1,
@@ -49,27 +49,33 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
             "algorithm": self.algorithm,
             "parameters": _parameters.algorithm_parameters(self),
             "text": self._text_options(),
-            "weighting": self.weighting,
-            "precision": self.precision,
-            "max_model_size": _parameters.parse_size("max_model_size", self.max_model_size),
-            "valid_fraction": self.valid_fraction,
-            "replicate": bool(self.replicate),
+            **_parameters.training_options(self),
         }
 
     def _running(self, on_event: Any = None, seed: int = 0) -> dict[str, Any]:
         return {
-            "threads": effective_n_jobs(self.n_jobs),
+            "threads": _parameters.threads(self.n_jobs),
             "seed": seed,
-            "memory_budget": _parameters.parse_size("memory_budget", self.memory_budget),
+            "memory_budget": _parameters.memory_budget(self.memory_budget),
             "on_event": on_event,
         }
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)) and self.random_state >= 0:
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return _parameters.seed(self.random_state)
 
-    @_callbacks.managed
+    @contextmanager
+    def _told(self, X: Any, y: Any) -> Iterator[Any]:
+        """Yields the receiver of a training's events: a line of progress, callbacks, and the training curve."""
+        curve: list[dict[str, float]] = []
+        line = ProgressLine() if self.verbose else None
+        try:
+            with _callbacks.running(self, X, y) as callbacks:
+                yield several(line, callbacks, curve_into(curve))
+        finally:
+            if line is not None:
+                line.close()
+        self.training_curve_ = curve
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, valid: tuple[Any, Any] | None = None) -> Self:
         """Learn from labelled rows.
 
@@ -91,7 +97,6 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         goes_on = self.warm_start and "_model" in self.__dict__
         return self._learn(X, y, sample_weight, valid, goes_on=goes_on)
 
-    @_callbacks.managed
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning: new rows, new classes and, with text, new words, without the rows of before.
 
@@ -114,64 +119,59 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         return self._learn(X, y, sample_weight, None, goes_on="_model" in self.__dict__, listed=classes)
 
     def _learn(self, *given: Any, goes_on: bool, listed: Any = None) -> Self:
-        """Learns, in addition to what is known if it `goes_on`. If it fails or is stopped, nothing changes."""
+        """Learns, in addition to what is known if it `goes_on`; `listed` are classes to know of even so."""
+
+        def learn(learned: MemoirBase) -> None:
+            learned._learn_here(*given, goes_on=goes_on)
+            if listed is not None:
+                classes = _labels.in_type_of(np.asarray(listed), learned.classes_)
+                classes = _targets.united(learned.classes_, classes, learned._form)
+                learned._take(learned._model, learned._met, classes, learned._kind)
+
+        return self._renewed(learn)
+
+    def _renewed(self, learn: Callable[[Self], None]) -> Self:
+        """Learns, in a copy: if that fails or is stopped, nothing changes."""
         learned = copied(self)
-        learned._learn_here(*given, goes_on=goes_on)
-        if listed is not None:
-            listed = _targets.in_type_of(np.asarray(listed), learned.classes_)
-            learned._take(
-                learned._model, learned._met, np.union1d(learned.classes_, listed), learned._kind
-            )
+        learn(learned)
         # All at once, for other threads that predict.
         self.__dict__ = learned.__dict__
         return self
 
+    @_callbacks.managed
     def _learn_here(self, X: Any, y: Any, sample_weight: Any, valid: Any, *, goes_on: bool) -> None:
-        kind = _targets.kind_of(y)
-        rows, y = self._checked(X, y, kind, reset=not goes_on)
-        targets = _targets.number(y, kind, self._met if goes_on else None)
+        rows, given, targets = self._with_targets(X, y, self.classes_ if goes_on else None, reset=not goes_on)
         if goes_on and self._kind not in (None, targets.kind):
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
         if sample_weight is not None:
-            rows, targets, weights = self._weighted(rows, targets, y, kind, X, sample_weight)
+            rows, targets, weights = self._weighted(rows, targets, given, X, sample_weight)
         if valid is not None:
-            valid_X, valid_y = valid
-            valid_kind = _targets.kind_of(valid_y)
-            valid_rows, valid_y = self._checked(valid_X, valid_y, valid_kind, reset=False)
-            valid = (valid_rows, _targets.number(valid_y, valid_kind, targets.met).for_library())
+            if not isinstance(valid, (tuple, list)) or len(valid) != 2:
+                raise ValueError(f"`valid` must be a pair (X, y), but is of type {type(valid).__name__}")
+            valid_rows, _, valid_targets = self._with_targets(*valid, targets.classes)
+            valid = (valid_rows, valid_targets.for_library())
         # The numbers of rows and the names are not held here while the library, which has its own, learns.
-        labels, met, classes, form = targets.for_library(), targets.met, targets.classes, targets.kind
-        del targets
-        curve: list[dict[str, float]] = []
-        line = ProgressLine() if self.verbose else None
-        try:
-            with _callbacks.running(self, X, y) as told:
-                model = _memoir.Model.train(
-                    rows,
-                    labels,
-                    self._options(),
-                    self._running(several(line, told, curve_into(curve)), self._seed()),
-                    weights,
-                    valid,
-                    self._model if goes_on else None,
-                )
-        finally:
-            if line is not None:
-                line.close()
+        labels, met, classes, kind = targets.for_library(), targets.met, targets.classes, targets.kind
+        del given, targets
+        with self._told(X, y) as on_event:
+            model = _memoir.Model.train(
+                rows,
+                labels,
+                self._options(),
+                self._running(on_event, self._seed()),
+                weights,
+                valid,
+                self._model if goes_on else None,
+            )
         if goes_on:
             met = _targets.joined(self._met, met)
-            classes = (
-                np.union1d(self.classes_, classes)
-                if met.dtype.kind != "O"
-                else np.sort(np.array(list({*self.classes_.tolist(), *classes.tolist()}), dtype=object))
-            )
-        self._take(model, met, classes, form)
-        self.training_curve_ = curve
+            classes = _targets.united(self.classes_, classes, kind)
+        self._take(model, met, classes, kind)
 
     def _weighted(
-        self, rows: Any, targets: Any, y: Any, kind: str, X: Any, sample_weight: Any
-    ) -> tuple[Any, Any, Any]:
+        self, rows: Any, targets: _targets.Targets, given: _targets.Given, X: Any, sample_weight: Any
+    ) -> tuple[Any, _targets.Targets, np.ndarray]:
         """Rows, targets and weights without the rows of weight 0."""
         size = len(targets)
         weights = _check_sample_weight(
@@ -192,14 +192,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
                 rows = self._rows(X.take(keep), reset=False)
             else:
                 rows = [rows[index] for index in keep] if isinstance(rows, list) else rows[keep]
-            y = (
-                [y[index] for index in keep]
-                if kind == "lists"
-                else y.tocsr()[keep]
-                if sparse.issparse(y)
-                else np.asarray(y)[keep]
-            )
-            targets = _targets.number(y, kind, targets.met)
+            targets = _targets.number(given.taken(keep), targets.classes)
         return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 
     def _take(self, model: Any, met: np.ndarray, classes: np.ndarray, kind: str | None) -> None:
@@ -207,8 +200,9 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         self._model = model
         self._met = met
         self._kind = kind
+        self._form = kind or ("lists" if model.several_labels else "single")
         self.classes_ = classes
-        self._places = np.searchsorted(classes, met).astype(np.int64)
+        self._places = _targets.places(classes, met)
 
     def __sklearn_is_fitted__(self):
         return "_model" in self.__dict__

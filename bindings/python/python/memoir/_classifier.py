@@ -10,6 +10,7 @@ from scipy import sparse
 from . import _inputs
 from ._base import COMMON, MemoirBase
 from ._parameters import ALGORITHM_DEFAULTS, takes
+from ._targets import Given
 
 
 @takes(COMMON, ALGORITHM_DEFAULTS)
@@ -30,7 +31,9 @@ class MemoirClassifier(MemoirBase):
     precision : {"f32", "f16"}, optional
         How weights are stored; by default as the algorithm makes them.
     memory_budget, max_model_size : int or str, optional
-        Sizes that training and the model file should stay within, such as ``"512M"``.
+        Sizes that training and the model file should stay within, such as ``"512M"``; a number is one of bytes.
+    dense_limit : int or str, default=1 GiB
+        Largest dense result that :meth:`predict_proba` and :meth:`decision_function` make.
     warm_start : bool, default=False
         Whether :meth:`fit` goes on from what is known already, as :meth:`partial_fit` does.
     random_state : int, RandomState or None, default=0
@@ -46,15 +49,13 @@ class MemoirClassifier(MemoirBase):
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted.
+        The labels, sorted; with an indicator matrix, its columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where `X` in fit had such.
     training_curve_ : list of dict
         ``pass``, ``accuracy`` and ``macro_f1`` on held-out rows after each pass, where there were such rows.
-    dense_limit : int
-        Largest dense result, in bytes, that :meth:`predict_proba` and :meth:`decision_function` make.
 
     Examples
     --------
@@ -68,19 +69,19 @@ class MemoirClassifier(MemoirBase):
     def _rows(self, X: Any, *, reset: bool) -> Any:
         return _inputs.vectors(self, X, reset=reset)
 
-    def _checked(self, X: Any, y: Any, kind: str, *, reset: bool) -> tuple[Any, Any]:
-        if kind == "single":
-            return _inputs.vectors(self, X, y, reset=reset)
+    def _checked(self, X: Any, y: Given, *, reset: bool) -> Any:
+        if y.kind == "single":
+            rows, y.labels = _inputs.vectors(self, X, y.labels, reset=reset)
+            return rows
         rows = _inputs.vectors(self, X, reset=reset)
-        count = y.shape[0] if hasattr(y, "shape") else len(y)
-        if rows.shape[0] != count:
-            raise ValueError(f"X has {rows.shape[0]} rows, but y has {count}")
-        return rows, y
+        if rows.shape[0] != len(y):
+            raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(y)}")
+        return rows
 
     def _as_one(self, x: Any) -> Any:
-        if not sparse.issparse(x) and not hasattr(x, "columns") and np.ndim(x) == 1:
-            return np.reshape(x, (1, -1))
-        return x
+        if sparse.issparse(x):
+            return x.reshape(1, -1) if x.ndim == 1 else x
+        return np.reshape(x, (1, -1)) if not hasattr(x, "columns") and np.ndim(x) == 1 else x
 
     @classmethod
     def _check_input(cls, about: dict[str, Any]) -> None:

@@ -33,8 +33,10 @@ class Describing(Part):
         -------
         float
         """
-        if _targets.kind_of(y) == "single":
-            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        check_is_fitted(self, "_model")
+        given = _targets.given(y)
+        if given.kind == "single" and self._is_single:
+            return float(accuracy_score(given.labels, self.predict(X), sample_weight=sample_weight))
         if sample_weight is not None:
             raise ValueError("rows with several labels are not measured with sample_weight")
         return self.evaluate(X, y)["accuracy"]
@@ -55,9 +57,7 @@ class Describing(Part):
             most frequent ``confusions``, and how many rows and labels there were.
         """
         check_is_fitted(self, "_model")
-        kind = _targets.kind_of(y)
-        rows, y = self._checked(X, y, kind, reset=False)
-        targets = _targets.number(y, kind, like=self._met)
+        rows, _, targets = self._with_targets(X, y, self.classes_)
         return json.loads(self._model.evaluate(rows, targets.for_library(), self._running()))
 
     @steady
@@ -95,10 +95,12 @@ class Describing(Part):
         list of FeatureWeight
         """
         check_is_fitted(self, "_model")
-        number = np.flatnonzero(self._met == class_)
-        if number.size == 0:
+        if np.ndim(class_):
+            raise ValueError(f"expected one class, got {class_!r}")
+        number = next((number for number, label in enumerate(self._met.tolist()) if label == class_), None)
+        if number is None:
             raise ValueError(f"there is no class {class_!r} in this model")
-        told = json.loads(self._model.class_features(int(number[0]), positive("top", top)))
+        told = json.loads(self._model.class_features(number, positive("top", top)))
         names = getattr(self, "feature_names_in_", None)
         return [FeatureWeight.of(entry, names) for entry in told]
 

@@ -7,7 +7,13 @@ import keyword
 import numbers
 from typing import Any
 
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
 from . import _memoir
+
+LEAST_BUDGET = 1_000_000
+"""Less memory than this, in bytes, is enough for no training; such a number was meant in another unit."""
 
 
 def python_name(name: str) -> str:
@@ -108,7 +114,7 @@ def given(estimator: Any, table: dict[str, Any], allowed: set[str], owner: str) 
 def algorithm_parameters(estimator: Any) -> list[tuple[str, str]]:
     """What `estimator` says about its algorithm."""
     known = _memoir.algorithms()
-    algorithm = estimator.algorithm
+    algorithm = typed("algorithm", estimator.algorithm, str, "a string")
     if algorithm not in known:
         raise ValueError(f"there is no algorithm {algorithm!r}; there are: {', '.join(known)}")
     allowed = {spec["name"] for spec in known[algorithm]["parameters"]}
@@ -119,6 +125,54 @@ def text_parameters(estimator: Any) -> list[tuple[str, str]]:
     """What `estimator` says about text."""
     allowed = {spec["name"] for spec in _memoir.text_parameters()}
     return given(estimator, TEXT_DEFAULTS, allowed, "the text pipeline")
+
+
+def typed(name: str, value: Any, kind: type, wanted: str) -> Any:
+    """`value`, if it is of this kind."""
+    # To Python, True is a number.
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be {wanted}, but is {value!r}")
+    return value
+
+
+def training_options(estimator: Any) -> dict[str, Any]:
+    """What `estimator` says about training, beyond algorithm and text."""
+    precision, share = estimator.precision, estimator.valid_fraction
+    if estimator.replicate not in (True, False):
+        raise TypeError(f"`replicate` must be True or False, but is {estimator.replicate!r}")
+    return {
+        "weighting": typed("weighting", estimator.weighting, str, "a string"),
+        "precision": None if precision is None else typed("precision", precision, str, "a string or None"),
+        "max_model_size": parse_size("max_model_size", estimator.max_model_size),
+        "valid_fraction": None
+        if share is None
+        else float(typed("valid_fraction", share, numbers.Real, "a number between 0 and 1, or None")),
+        "replicate": bool(estimator.replicate),
+    }
+
+
+def threads(n_jobs: Any) -> int:
+    """How many threads `n_jobs` asks for."""
+    if n_jobs is not None and typed("n_jobs", n_jobs, numbers.Integral, "a whole number or None") == 0:
+        raise ValueError("`n_jobs` must not be 0: give a number of threads, -1 for all cores, or None")
+    return effective_n_jobs(n_jobs)
+
+
+def seed(random_state: Any) -> int:
+    """The seed that `random_state` stands for."""
+    if isinstance(random_state, numbers.Integral):
+        if not 0 <= random_state < 2**64:
+            raise ValueError(f"`random_state` must be from 0 to 2**64 - 1, but is {random_state}")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def memory_budget(size: Any) -> int | None:
+    """The bytes that training may take; no limit without a size."""
+    budget = parse_size("memory_budget", size)
+    if budget is not None and budget < LEAST_BUDGET:
+        raise ValueError(f'`memory_budget` must be at least 1M, but is {size!r}; give a unit, as in "512M"')
+    return budget
 
 
 def parse_size(name: str, size: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _memoir
+from . import _memoir, _targets
 
 
 def copied(estimator: Any) -> Any:
@@ -42,11 +42,13 @@ class Part:
     _places: np.ndarray
     """Where each of these labels is in ``classes_``."""
     _kind: str | None
-    """The form that `y` had; None where a file was loaded, which does not tell it."""
+    """The form that `y` had; None where a file was read, in which all forms look alike."""
+    _form: str
+    """The form of predictions: that of `y` or, with a file, ``lists`` if its rows had several labels, else ``single``."""
 
     @property
     def _is_single(self) -> bool:
-        return self._kind in (None, "single")
+        return self._form == "single"
 
     def predict(self, X: Any, *, k: int = 1) -> Any:
         """The best class of each row."""
@@ -56,9 +58,17 @@ class Part:
         """`X` as the native module takes it."""
         raise NotImplementedError
 
-    def _checked(self, X: Any, y: Any, kind: str, *, reset: bool) -> tuple[Any, Any]:
+    def _checked(self, X: Any, y: _targets.Given, *, reset: bool) -> Any:
         """The same for `X` with its targets, which must fit it."""
         raise NotImplementedError
+
+    def _with_targets(
+        self, X: Any, y: Any, like: np.ndarray | None, *, reset: bool = False
+    ) -> tuple[Any, _targets.Given, _targets.Targets]:
+        """The same, and the targets as they were given and as numbers; `like` are the classes of a model that they must fit."""
+        given = _targets.given(y)
+        rows = self._checked(X, given, reset=reset)
+        return rows, given, _targets.number(given, like)
 
     def _as_one(self, x: Any) -> Any:
         """One row as rows."""

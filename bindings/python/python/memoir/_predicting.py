@@ -8,11 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from . import _parameters
 from ._checks import positive
 from ._part import Part, steady
-
-DENSE_LIMIT = 1 << 30
-"""Largest dense result in bytes, unless an estimator's ``dense_limit`` says otherwise."""
 
 
 class TopK(NamedTuple):
@@ -27,7 +25,7 @@ class TopK(NamedTuple):
 class Predicting(Part):
     """The part of an estimator that predicts."""
 
-    dense_limit: int = DENSE_LIMIT
+    dense_limit: int | str
 
     def _ranked(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Class numbers and scores of the `k` best classes of each row."""
@@ -62,9 +60,9 @@ class Predicting(Part):
         numbers, _ = self._ranked(X, k)
         if self._is_single:
             return self.classes_[self._places[numbers[:, 0]]]
-        if self._kind == "lists":
+        if self._form == "lists":
             return self._met[numbers].tolist()
-        if self._kind == "indicator":
+        if self._form == "indicator":
             return self._dense(X, "predict", lambda _: self._filled(numbers, np.int64(1), np.int64(0)))
         return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
 
@@ -109,17 +107,21 @@ class Predicting(Part):
             If the dense matrix would have more than ``dense_limit`` bytes.
         """
         if k is not None:
-            return self._matrix(*self._probable(X, positive("k", k)))
+            numbers, probabilities = self._probable(X, positive("k", k))
+            return self._matrix(numbers, falling(probabilities, 0.0))
         return self._dense(X, "predict_proba", self._probable_dense)
 
     def _probable_dense(self, X: Any) -> np.ndarray:
         numbers, probabilities = self._probable(X, len(self._met))
-        dense = self._filled(numbers, probabilities.astype(np.float64), 0.0)
+        ranked = probabilities.astype(np.float64)
+        rest = 0.0
         if self._is_single:
             # What is left open, that none of the candidates is right, any class may be.
-            dense += np.maximum(1.0 - dense.sum(axis=1, keepdims=True), 0.0) / len(self.classes_)
-            dense /= dense.sum(axis=1, keepdims=True)
-        return dense
+            left_open = np.maximum(1.0 - ranked.sum(axis=1, keepdims=True), 0.0) / len(self.classes_)
+            sums = (ranked + left_open).sum(axis=1, keepdims=True)
+            sums += left_open * (len(self.classes_) - len(self._met))
+            ranked, rest = (ranked + left_open) / sums, left_open / sums
+        return self._filled(numbers, falling(ranked, 0.0), rest)
 
     @steady
     def decision_function(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
@@ -143,13 +145,14 @@ class Predicting(Part):
             If the dense matrix would have more than ``dense_limit`` bytes.
         """
         if k is not None:
-            return self._matrix(*self._ranked(X, positive("k", k)))
+            numbers, scores = self._ranked(X, positive("k", k))
+            return self._matrix(numbers, falling(scores))
         return self._dense(X, "decision_function", self._score_dense)
 
     def _score_dense(self, X: Any) -> np.ndarray:
         numbers, scores = self._ranked(X, len(self._met))
         lowest = np.finfo(np.float32).min
-        dense = self._filled(numbers, np.maximum(scores, lowest).astype(np.float64), float(lowest))
+        dense = self._filled(numbers, falling(np.maximum(scores, lowest).astype(np.float64)), float(lowest))
         if len(self.classes_) == 2 and self._is_single:
             return dense[:, 1] - dense[:, 0]
         return dense
@@ -158,16 +161,18 @@ class Predicting(Part):
         check_is_fitted(self, "_model")
         rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else 0
         size = 8 * rows * len(self.classes_)
-        if size > self.dense_limit:
+        limit = _parameters.parse_size("dense_limit", self.dense_limit)
+        if limit is not None and size > limit:
             raise ValueError(
                 f"{method} of {rows:,} rows and {len(self.classes_):,} classes would take {size:,} bytes, more than "
-                f"dense_limit = {self.dense_limit:,}: call predict_topk(X, k) or {method}(X, k=...) for the best "
+                f"dense_limit = {limit:,}: call predict_topk(X, k) or {method}(X, k=...) for the best "
                 "classes only, or raise dense_limit"
             )
         return make(X)
 
     def _filled(self, numbers: np.ndarray, values: Any, rest: Any) -> np.ndarray:
-        dense = np.full((len(numbers), len(self.classes_)), rest)
+        dense = np.empty((len(numbers), len(self.classes_)), dtype=np.result_type(values))
+        dense[:] = rest
         np.put_along_axis(dense, self._places[numbers], values, axis=1)
         return dense
 
@@ -188,3 +193,20 @@ class Predicting(Part):
             ends = np.concatenate(([0], np.cumsum(present)))[ends].astype(columns.dtype)
             columns, values = columns[present], values[present]
         return sparse.csr_array((values, columns, ends), shape=(rows, len(self.classes_)))
+
+
+def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:
+    """Values, best first, that fall from place to place: of equal ones, each gets the number just below the one before it.
+
+    Only numbers at `least`, below which there is none, stay equal. Classes that tie would be told apart by their column
+    otherwise, and ``argmax`` would differ from ``predict``, which takes the class that was met first.
+    """
+    integers = np.int64 if ranked.dtype.itemsize == 8 else np.int32
+    bits = np.ascontiguousarray(ranked).view(integers)
+    # Read as integers, floating-point numbers are in order, negative ones once their sign bit is a sign.
+    sign = np.iinfo(integers).min
+    order = np.where(bits < 0, sign - bits, bits)
+    steps = np.arange(ranked.shape[1], dtype=integers)
+    order = np.minimum.accumulate(order + steps, axis=1) - steps
+    fallen = np.where(order < 0, sign - order, order).view(ranked.dtype)
+    return np.where(ranked <= least, ranked, np.maximum(fallen, least))

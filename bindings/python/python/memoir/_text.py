@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import _inputs, _memoir, _parameters
-from ._base import COMMON, MemoirBase, curve_into
+from . import _callbacks, _inputs, _memoir, _parameters
+from ._base import COMMON, MemoirBase
 from ._keeping import file_path
 from ._parameters import ALGORITHM_DEFAULTS, TEXT_DEFAULTS, takes
-from ._progress import ProgressLine, several
+from ._targets import Given
 
 
 @takes(COMMON, TEXT_DEFAULTS, ALGORITHM_DEFAULTS)
@@ -41,11 +41,9 @@ class MemoirTextClassifier(MemoirBase):
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted.
+        The labels, sorted; with an indicator matrix, its columns.
     training_curve_ : list of dict
         ``pass``, ``accuracy`` and ``macro_f1`` on held-out rows after each pass, where there were such rows.
-    dense_limit : int
-        Largest dense result, in bytes, that :meth:`predict_proba` and :meth:`decision_function` make.
 
     Examples
     --------
@@ -61,15 +59,12 @@ class MemoirTextClassifier(MemoirBase):
     def _rows(self, X: Any, *, reset: bool) -> Any:
         return _inputs.texts(X)
 
-    def _checked(self, X: Any, y: Any, kind: str, *, reset: bool) -> tuple[Any, Any]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
+    def _checked(self, X: Any, y: Given, *, reset: bool) -> Any:
         rows = _inputs.texts(X)
         size = len(rows) if isinstance(rows, list) else len(rows[0]) - 1
-        count = y.shape[0] if hasattr(y, "shape") else len(y)
-        if size != count:
-            raise ValueError(f"X has {size} rows, but y has {count}")
-        return rows, y
+        if size != len(y):
+            raise ValueError(f"X has {size} rows, but y has {len(y)}")
+        return rows
 
     def fit_file(self, path: str | os.PathLike[str], *, format: str | None = None) -> Self:
         """Learn from a file, as ``memoir train`` does; texts are streamed, never all in memory.
@@ -84,25 +79,31 @@ class MemoirTextClassifier(MemoirBase):
         Returns
         -------
         self
-            With labels as text.
+            With labels as text. Where rows had several labels, predictions are lists.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from memoir import MemoirTextClassifier
+        >>> with TemporaryDirectory() as folder:
+        ...     table = Path(folder, "fruit.csv")
+        ...     _ = table.write_text("label,text\\npear,green and long\\napple,red and round\\n")
+        ...     model = MemoirTextClassifier().fit_file(table)
+        >>> model.predict(["a round one"]).tolist()
+        ['apple']
         """
-        line = ProgressLine() if self.verbose else None
-        curve: list[dict[str, float]] = []
-        try:
+        return self._renewed(lambda learned: learned._learn_file(path, format))
+
+    @_callbacks.managed
+    def _learn_file(self, path: str | os.PathLike[str], format: str | None) -> None:
+        with self._told(path, None) as on_event:
             model = _memoir.Model.train_file(
-                file_path(path),
-                self._options(),
-                self._running(several(line, curve_into(curve)), self._seed()),
-                format,
+                file_path(path), self._options(), self._running(on_event, self._seed()), format
             )
-        finally:
-            if line is not None:
-                line.close()
         self._check_input(json.loads(model.summary()))
         met = np.array(model.class_names(), dtype=object)
         self._take(model, met, np.sort(met), None)
-        self.training_curve_ = curve
-        return self
 
     def _text_options(self) -> list[tuple[str, str]]:
         return _parameters.text_parameters(self)

@@ -18,6 +18,7 @@ class MemoirTextClassifier(MemoirBase):
         precision: str | None = ...,
         memory_budget: int | str | None = ...,
         max_model_size: int | str | None = ...,
+        dense_limit: int | str = ...,
         warm_start: bool = ...,
         random_state: int | RandomState | None = ...,
         n_jobs: int | None = ...,

@@ -40,6 +40,41 @@ def test_nothing_confused(fitted):
     assert table.sum() == np.trace(table) == 200
 
 
+@pytest.mark.parametrize("form", ["list", "lists", "indicator", "frame"])
+def test_every_form_of_targets(fitted, form):
+    pandas = pytest.importorskip("pandas")
+    _, X, y = fitted
+    names = [f"c{label:02}" for label in y]
+    table = np.eye(12, dtype=int)[y]
+    given = {
+        "list": names,
+        "lists": [[name] for name in names],
+        "indicator": table,
+        "frame": pandas.DataFrame(table, columns=[f"c{label:02}" for label in range(12)]),
+    }[form]
+    model = MemoirClassifier(passes=3).fit(X, given)
+    expected = MemoirClassifier(passes=3).fit(X, y)
+    shown = plots.confusion(model, X, given, top=5).images[0].get_array()
+    np.testing.assert_array_equal(shown, plots.confusion(expected, X, y, top=5).images[0].get_array())
+    np.testing.assert_array_equal(
+        plots.coverage_curve(model, X, given)[1][-1], plots.coverage_curve(expected, X, y)[1][-1]
+    )
+
+
+def test_rows_with_several_labels():
+    X = np.eye(3)
+    model = MemoirClassifier("centroid").fit(X, [["a"], ["b"], ["c"]])
+    told = [["a", "z"], ["c", "z"], []]
+    axes = plots.confusion(model, X, told)
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    table = axes.images[0].get_array()
+    assert names == ["b", "c", "z"]
+    assert table.tolist() == [[0, 0, 0], [1, 0, 0], [1, 0, 0]]
+    assert plots.coverage_curve(model, X, told)[1].tolist()[-1] == 0.5
+    with pytest.raises(ValueError, match="X has 3 rows, but y has 2"):
+        plots.confusion(model, X, told[:2])
+
+
 def test_training_curve(fitted):
     model, X, y = fitted
     axes = plots.training_curve(model)

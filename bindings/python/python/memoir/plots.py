@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
+
+from . import _targets
+from ._checks import positive
 
 
 def _axes(axes: Any) -> Any:
@@ -17,15 +21,28 @@ def _axes(axes: Any) -> Any:
     return pyplot.subplots()[1]
 
 
+def _answers(estimator: Any, X: Any, y: Any) -> tuple[list[list[Any]], np.ndarray, np.ndarray]:
+    """The labels of each row, its best class, and the probability of that; rows without a label are left out."""
+    given = _targets.given(y)
+    truths = _targets.number(given, estimator.classes_).sets()
+    best = estimator.predict_topk(X, 1)
+    if len(truths) != len(best.classes):
+        raise ValueError(f"X has {len(best.classes)} rows, but y has {len(truths)}")
+    labelled = [row for row, labels in enumerate(truths) if labels]
+    return [truths[row] for row in labelled], best.classes[labelled, 0], best.probabilities[labelled, 0]
+
+
 def confusion(estimator: Any, X: Any, y: Any, *, top: int = 12, axes: Any = None) -> Any:
     """Which classes are taken for which: the classes most often confused, as a matrix of counts.
+
+    A row with several labels is right if its best class is one of them; if not, each of its labels was taken for that class.
 
     Parameters
     ----------
     estimator : fitted estimator
         A :class:`memoir.MemoirClassifier` or :class:`memoir.MemoirTextClassifier`.
-    X, y : rows and labels
-        One label per row.
+    X, y : rows and targets
+        As in ``fit``: one label per row, lists of labels, or an indicator matrix.
     top : int, default=12
         How many classes to show.
     axes : matplotlib axes, optional
@@ -34,23 +51,33 @@ def confusion(estimator: Any, X: Any, y: Any, *, top: int = 12, axes: Any = None
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> from memoir import MemoirTextClassifier, plots
+    >>> texts, labels = ["red apple", "ripe pear", "blue sky"], ["fruit", "fruit", "weather"]
+    >>> model = MemoirTextClassifier().fit(texts, labels)
+    >>> axes = plots.confusion(model, texts, labels)
+    >>> [tick.get_text() for tick in axes.get_yticklabels()]
+    ['fruit', 'weather']
     """
+    truths, predicted, _ = _answers(estimator, X, y)
+    pairs = Counter(
+        (true, found)
+        for labels, found in zip(truths, predicted.tolist())
+        for true in ([found] if found in labels else labels)
+    )
+    wrong = {pair: count for pair, count in pairs.items() if pair[0] != pair[1]}
+    involved: Counter[Any] = Counter()
+    # If nothing is confused: the most frequent classes, all on the diagonal.
+    for (true, found), count in (wrong or pairs).items():
+        involved[true] += count
+        involved[found] += count
+    shown = sorted(involved, key=lambda label: (-involved[label], label))[: positive("top", top)]
+    table = np.array([[pairs[true, found] for found in shown] for true in shown])
     axes = _axes(axes)
-    truth = np.asarray(y)
-    predicted = estimator.predict(X)
-    wrong = truth != predicted
-    if not wrong.any():
-        # Nothing is confused: the most frequent classes, all on the diagonal.
-        wrong = np.ones(len(truth), dtype=bool)
-    labels, counts = np.unique(np.concatenate([truth[wrong], predicted[wrong]]), return_counts=True)
-    shown = labels[np.argsort(-counts, kind="stable")[:top]]
-    place = {label: index for index, label in enumerate(shown.tolist())}
-    table = np.zeros((len(shown), len(shown)), dtype=np.int64)
-    for true, found in zip(truth.tolist(), predicted.tolist()):
-        if true in place and found in place:
-            table[place[true], place[found]] += 1
     axes.imshow(table, cmap="Blues")
-    names = [str(label)[:24] for label in shown.tolist()]
+    names = [str(label)[:24] for label in shown]
     axes.set_xticks(range(len(shown)), names, rotation=60, ha="right")
     axes.set_yticks(range(len(shown)), names)
     for (row, column), count in np.ndenumerate(table):
@@ -75,9 +102,17 @@ def coverage(estimator: Any, X: Any, y: Any, *, axes: Any = None) -> Any:
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> from memoir import MemoirTextClassifier, plots
+    >>> texts, labels = ["red apple", "ripe pear", "blue sky"], ["fruit", "fruit", "weather"]
+    >>> axes = plots.coverage(MemoirTextClassifier().fit(texts, labels), texts, labels)
+    >>> axes.get_ylabel()
+    'accuracy among them'
     """
-    axes = _axes(axes)
     shares, accuracies = coverage_curve(estimator, X, y)
+    axes = _axes(axes)
     axes.plot(shares, accuracies)
     axes.set_xlabel("share of rows answered, surest first")
     axes.set_ylabel("accuracy among them")
@@ -99,10 +134,18 @@ def coverage_curve(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarr
     Returns
     -------
     tuple of two ndarrays
+
+    Examples
+    --------
+    >>> from memoir import MemoirTextClassifier, plots
+    >>> texts, labels = ["red apple", "ripe pear", "blue sky"], ["fruit", "fruit", "weather"]
+    >>> shares, accuracies = plots.coverage_curve(MemoirTextClassifier().fit(texts, labels), texts, labels)
+    >>> accuracies.tolist()
+    [1.0, 1.0, 1.0]
     """
-    best = estimator.predict_topk(X, 1)
-    right = best.classes[:, 0] == np.asarray(y)
-    order = np.argsort(-best.probabilities[:, 0], kind="stable")
+    truths, predicted, probabilities = _answers(estimator, X, y)
+    right = np.array([found in labels for labels, found in zip(truths, predicted.tolist())])
+    order = np.argsort(-probabilities, kind="stable")
     counts = np.arange(1, len(order) + 1)
     return counts / len(order), np.cumsum(right[order]) / counts
 
@@ -120,6 +163,14 @@ def training_curve(estimator: Any, *, axes: Any = None) -> Any:
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> from memoir import MemoirTextClassifier, plots
+    >>> texts, labels = ["red apple", "blue sky"] * 10, ["fruit", "weather"] * 10
+    >>> model = MemoirTextClassifier(passes=2, valid_fraction=0.2).fit(texts, labels)
+    >>> [line.get_label() for line in plots.training_curve(model).lines]
+    ['accuracy', 'macro-F1']
     """
     curve = estimator.training_curve_
     if not curve:

@@ -1,5 +1,7 @@
 """fastText's interface on memoir's models."""
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import made_up_texts
@@ -84,6 +86,38 @@ def test_parameters_of_fasttext(files):
         fasttext.train_supervised(files / "train.txt", lrate=1.0)
     labels, counts = model.get_labels(include_freq=True)
     assert sum(counts) == 400 and (np.diff(counts.astype(int)) <= 0).all()
+
+
+def test_arguments_in_the_order_of_fasttext(files):
+    # input, lr, dim, ws, epoch, minCount, minCountLabel, minn, maxn, neg, wordNgrams
+    with pytest.warns(UserWarning, match="mean nothing here: dim, epoch, lr, minCountLabel, neg, ws"):
+        model = fasttext.train_supervised(str(files / "train.txt"), 0.1, 100, 5, 5, 2, 0, 3, 4, 5, 2)
+    chosen = model.estimator.get_params()
+    assert [chosen[name] for name in ("min_df", "char_ngrams_from", "char_ngrams", "word_ngrams")] == [2, 3, 4, 2]
+
+
+def test_words(model, files):
+    words, rows = model.get_words(include_freq=True)
+    assert words == model.words and (np.diff(rows.astype(int)) <= 0).all()
+    lines = (files / "train.txt").read_text().splitlines()
+    assert rows[words.index("weld")] == sum("weld" in line.split()[1:] for line in lines)
+    assert model.words[model.get_word_id("weld")] == "weld" and model.get_word_id("unheard-of") == -1
+    assert "weld" in model and "unheard-of" not in model
+    assert sorted(model.labels) == sorted(set(line.split()[0] for line in lines))
+
+
+def test_what_is_not_there_says_so(model):
+    for name, reason in [("get_word_vector", "not vectors"), ("quantize", "max_model_size"), ("get_meter", "test_label")]:
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"`{name}` of fastText .*{reason}"):
+            getattr(model, name)
+    with pytest.raises(AttributeError, match="has no attribute 'predct'"):
+        model.predct("a")
+    with pytest.raises(AttributeError, match="`train_unsupervised` of fastText"):
+        fasttext.train_unsupervised("train.txt")
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        fasttext.nothing
+    assert pickle.loads(pickle.dumps(model)).predict("welding") == model.predict("welding")
 
 
 def test_missing_files():

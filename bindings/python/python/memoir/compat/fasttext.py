@@ -1,14 +1,17 @@
 """fastText's Python interface for classification, on memoir's models.
 
-``train_supervised``, ``load_model``, ``predict``, ``test`` and ``save_model`` take the same files and arguments. What
-differs:
+``train_supervised``, ``load_model``, ``predict``, ``test``, ``test_label``, ``save_model``, ``get_labels`` and ``get_words`` take the
+same files and arguments, in the same order. What differs:
 
-- Parameters that mean nothing here (``lr``, ``dim``, ``ws``, ``neg``, ``loss``, ``bucket``, ``thread`` apart) are accepted and
-  ignored; a warning names them if they are given.
-- ``epoch`` is not taken over: memoir chooses its passes. Give ``passes=`` for a number of your own.
+- Parameters that mean nothing here (``lr``, ``dim``, ``ws``, ``epoch``, ``neg``, ``loss``, ``bucket`` and others) are accepted and
+  ignored; a warning names them if they are given. memoir chooses its passes; ``passes=`` is a number of your own.
 - ``minn``/``maxn`` count runs of characters inside words; words themselves are counted too, unless ``wordNgrams=0``.
 - Text is lowercased and cut at Unicode word boundaries, not only at blanks.
+- ``words`` are all features: runs of words and of characters, too, where such are counted. ``get_words(include_freq=True)`` counts the
+  rows that hold a word, not its occurrences; there is no ``</s>``.
 - Models are memoir model files; fastText's ``.bin`` files cannot be opened.
+- There are no word vectors: nothing that needs them is there, and what is missing says so. Instead of ``quantize`` there are
+  ``train_supervised(..., max_model_size="10M")`` and the command line's ``memoir compact``.
 """
 
 from __future__ import annotations
@@ -22,26 +25,67 @@ import numpy as np
 
 from .._text import MemoirTextClassifier
 
-_IGNORED = {
-    "lr", "dim", "ws", "epoch", "minCountLabel", "neg", "loss", "bucket", "lrUpdateRate", "t", "pretrainedVectors",
-    "autotuneValidationFile", "autotuneMetric", "autotunePredictions", "autotuneDuration", "autotuneModelSize",
-}  # fmt: skip
-
 BOW, EOW, EOS = "<", ">", "</s>"
+
+_NO_VECTORS = "memoir learns weights of words for classes, not vectors of words"
+_MISSING_IN_MODELS = {
+    **dict.fromkeys(
+        (
+            "get_analogies", "get_dimension", "get_input_matrix", "get_input_vector", "get_nearest_neighbors",
+            "get_output_matrix", "get_sentence_vector", "get_subword_id", "get_subwords", "get_word_vector", "set_matrices",
+        ),
+        _NO_VECTORS,
+    ),
+    "get_line": "texts are cut into words in memoir, and these are not given back",
+    "get_meter": "call `test_label(path)`, or `estimator.evaluate(texts, labels)`",
+    "quantize": 'give `max_model_size="10M"` to train_supervised, or call `memoir compact` on the saved file',
+    "set_args": "parameters are those of `estimator`",
+}  # fmt: skip
+_MISSING = {
+    **dict.fromkeys(("train_unsupervised", "cbow", "skipgram"), _NO_VECTORS),
+    "supervised": "call `train_supervised`",
+    "tokenize": "texts are cut into words in memoir, and these are not given back",
+}
+
+
+def __getattr__(name: str) -> Any:
+    raise _absent("memoir.compat.fasttext", name, _MISSING)
+
+
+def _absent(owner: str, name: str, reasons: dict[str, str]) -> AttributeError:
+    """The error for what fastText has and memoir has not."""
+    if name in reasons:
+        return AttributeError(f"`{name}` of fastText is not in {owner}: {reasons[name]}")
+    return AttributeError(f"{owner} has no attribute {name!r}")
 
 
 def train_supervised(
     input: str | os.PathLike[str],
-    *,
-    wordNgrams: int = 1,
+    lr: float | None = None,
+    dim: int | None = None,
+    ws: int | None = None,
+    epoch: int | None = None,
+    minCount: int = 1,
+    minCountLabel: int | None = None,
     minn: int = 0,
     maxn: int = 0,
-    minCount: int = 1,
-    label: str = "__label__",
+    neg: int | None = None,
+    wordNgrams: int = 1,
+    loss: str | None = None,
+    bucket: int | None = None,
     thread: int = -1,
-    seed: int = 0,
+    lrUpdateRate: int | None = None,
+    t: float | None = None,
+    label: str = "__label__",
     verbose: int = 0,
-    **others: Any,
+    pretrainedVectors: str | None = None,
+    seed: int = 0,
+    autotuneValidationFile: str | None = None,
+    autotuneMetric: str | None = None,
+    autotunePredictions: int | None = None,
+    autotuneDuration: int | None = None,
+    autotuneModelSize: str | None = None,
+    **ours: Any,
 ) -> FastText:
     """Train on a file of lines such as ``__label__a __label__b some text``.
 
@@ -49,21 +93,52 @@ def train_supervised(
     ----------
     input : path-like
         The file.
-    wordNgrams, minn, maxn, minCount, label, thread, seed, verbose
+    minCount, minn, maxn, wordNgrams, thread, label, verbose, seed
         As in fastText. `label` must be ``__label__``.
-    **others
-        Other parameters of fastText are accepted and ignored; any of :class:`memoir.MemoirTextClassifier` are used.
+    lr, dim, ws, epoch, minCountLabel, neg, loss, bucket, lrUpdateRate, t, pretrainedVectors, autotune...
+        Accepted, and ignored with a warning.
+    **ours
+        Any parameters of :class:`memoir.MemoirTextClassifier`.
 
     Returns
     -------
     FastText
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from memoir.compat import fasttext
+    >>> with TemporaryDirectory() as folder:
+    ...     lines = Path(folder, "train.txt")
+    ...     _ = lines.write_text("__label__pear green and long\\n__label__apple red and round\\n")
+    ...     model = fasttext.train_supervised(input=lines, wordNgrams=2)
+    >>> model.predict("a red one")[0]
+    ('__label__apple',)
     """
-    if label != "__label__":
-        raise ValueError(f"labels must be marked by `__label__`, but `label` is {label!r}")
-    ignored = sorted(_IGNORED & others.keys())
+    nothing_here = {
+        "lr": lr,
+        "dim": dim,
+        "ws": ws,
+        "epoch": epoch,
+        "minCountLabel": minCountLabel,
+        "neg": neg,
+        "loss": loss,
+        "bucket": bucket,
+        "lrUpdateRate": lrUpdateRate,
+        "t": t,
+        "pretrainedVectors": pretrainedVectors,
+        "autotuneValidationFile": autotuneValidationFile,
+        "autotuneMetric": autotuneMetric,
+        "autotunePredictions": autotunePredictions,
+        "autotuneDuration": autotuneDuration,
+        "autotuneModelSize": autotuneModelSize,
+    }
+    ignored = sorted(name for name, value in nothing_here.items() if value is not None)
     if ignored:
         warnings.warn(f"these parameters of fastText mean nothing here: {', '.join(ignored)}", stacklevel=2)
-    ours = {name: value for name, value in others.items() if name not in _IGNORED}
+    if label != "__label__":
+        raise ValueError(f"labels must be marked by `__label__`, but `label` is {label!r}")
     # fastText cuts out runs from `minn` on; where only `maxn` is 0, it cuts out none.
     characters = {"char_ngrams": maxn, "char_ngrams_from": max(minn, 1)} if maxn > 0 else {}
     estimator = MemoirTextClassifier(
@@ -81,7 +156,17 @@ def train_supervised(
 
 
 def load_model(path: str | os.PathLike[str]) -> FastText:
-    """Open a model that :meth:`FastText.save_model` or the command line wrote."""
+    """Open a model that :meth:`FastText.save_model` or the command line wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    FastText
+    """
     return FastText(MemoirTextClassifier.load(path, labels="str"))
 
 
@@ -91,17 +176,36 @@ class FastText:
     def __init__(self, estimator: MemoirTextClassifier):
         self.estimator = estimator
 
+    def __getattr__(self, name: str) -> Any:
+        raise _absent("models of memoir.compat.fasttext", name, _MISSING_IN_MODELS)
+
     @property
     def labels(self) -> list[str]:
         """The labels, most frequent first, with their marks."""
         return self.get_labels()
 
-    def get_labels(self, include_freq: bool = False) -> Any:
+    @property
+    def words(self) -> list[str]:
+        """The words that the model knows, most frequent first."""
+        return self.get_words()
+
+    def __contains__(self, word: str) -> bool:
+        """Whether the model knows a word."""
+        return word in self.words
+
+    def get_labels(self, include_freq: bool = False, on_unicode_error: str = "strict") -> Any:
         """The labels, most frequent first; with their number of training rows if asked for."""
-        counts = self.estimator._model.class_counts()
-        order = np.argsort(-counts.astype(np.int64), kind="stable")
-        labels = ["__label__" + str(self.estimator._met[number]) for number in order]
-        return (labels, counts[order]) if include_freq else labels
+        names = ["__label__" + str(label) for label in self.estimator._met]
+        return _most_frequent_first(names, self.estimator._model.class_counts(), include_freq)
+
+    def get_words(self, include_freq: bool = False, on_unicode_error: str = "strict") -> Any:
+        """The words that the model knows, most frequent first; with their number of training rows if asked for."""
+        return _most_frequent_first(*self.estimator._model.words(), include_freq)
+
+    def get_word_id(self, word: str) -> int:
+        """The place of a word in ``words``, -1 if the model does not know it."""
+        words = self.words
+        return words.index(word) if word in words else -1
 
     def predict(
         self, text: str | list[str], k: int = 1, threshold: float = 0.0, on_unicode_error: str = "strict"
@@ -177,6 +281,15 @@ class FastText:
     def is_quantized(self) -> bool:
         """Whether weights are stored in less than 32 bits."""
         return self.estimator.summary()["precision"] not in (None, "f32")
+
+
+def _most_frequent_first(names: list[str], counts: np.ndarray, include_freq: bool) -> Any:
+    """The names in the order of their counts and, if asked for, these. Without counts, names stay as they are."""
+    if not len(counts):
+        counts = np.zeros(len(names), dtype=np.uint32)
+    order = np.argsort(-counts.astype(np.int64), kind="stable")
+    ordered = [names[number] for number in order]
+    return (ordered, counts[order]) if include_freq else ordered
 
 
 def _batches(path: Any, size: int = 4096) -> Iterator[tuple[list[set[str]], list[str]]]:

@@ -2,30 +2,56 @@
 
 import doctest
 import importlib
+import inspect
 import pathlib
+import pkgutil
 import re
 
+import memoir
 import pytest
+from memoir import plots
+from memoir.compat import fasttext
 
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "guide" / "python.md"
 
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(memoir.__path__, "memoir.")
+    if module.name != "memoir._memoir"
+]
 
-@pytest.mark.parametrize(
-    "module", ["_classifier", "_text", "_parameters", "_base", "plots", "compat.fasttext"]
-)
+
+@pytest.mark.parametrize("module", ["memoir", *MODULES])
 def test_docstrings(module):
-    outcome = doctest.testmod(importlib.import_module(f"memoir.{module}"), optionflags=doctest.ELLIPSIS)
+    outcome = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
     assert outcome.failed == 0
 
 
-def test_there_are_examples():
-    finder = doctest.DocTestFinder()
-    examples = sum(
-        len(test.examples)
-        for module in ("_classifier", "_text", "_parameters")
-        for test in finder.find(importlib.import_module(f"memoir.{module}"))
-    )
-    assert examples > 8
+def public():
+    """Everything a user calls, by name: functions, estimators and their own methods."""
+    found = {"load": memoir.load, "algorithms": memoir.algorithms}
+    for module in (plots, fasttext):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and not name.startswith("_"):
+                found[name] = function
+    for owner in (memoir.MemoirClassifier, memoir.MemoirTextClassifier):
+        found[owner.__name__] = owner
+        for name, method in inspect.getmembers(owner, callable):
+            if not name.startswith("_") and getattr(method, "__module__", "").startswith("memoir."):
+                found[f"{owner.__name__}.{name}"] = method
+    return found
+
+
+@pytest.mark.parametrize("name", list(public()))
+def test_everything_public_has_an_example(name):
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(public()[name]))
+    assert len(examples) > 1
+
+
+def test_everything_public_is_found():
+    assert {"fit", "fit_file", "predict_topk", "explain", "evaluate", "save", "load", "partial_fit"} <= {
+        name.removeprefix("MemoirTextClassifier.") for name in public()
+    }
 
 
 def test_the_guide_runs(tmp_path, monkeypatch, capsys):

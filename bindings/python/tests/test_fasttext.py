@@ -93,7 +93,12 @@ def test_arguments_in_the_order_of_fasttext(files):
     with pytest.warns(UserWarning, match="mean nothing here: dim, epoch, lr, minCountLabel, neg, ws"):
         model = fasttext.train_supervised(str(files / "train.txt"), 0.1, 100, 5, 5, 2, 0, 3, 4, 5, 2)
     chosen = model.estimator.get_params()
-    assert [chosen[name] for name in ("min_df", "char_ngrams_from", "char_ngrams", "word_ngrams")] == [2, 3, 4, 2]
+    assert [chosen[name] for name in ("min_df", "char_ngrams_from", "char_ngrams", "word_ngrams")] == [
+        2,
+        3,
+        4,
+        2,
+    ]
 
 
 def test_words(model, files):
@@ -107,7 +112,11 @@ def test_words(model, files):
 
 
 def test_what_is_not_there_says_so(model):
-    for name, reason in [("get_word_vector", "not vectors"), ("quantize", "max_model_size"), ("get_meter", "test_label")]:
+    for name, reason in [
+        ("get_word_vector", "not vectors"),
+        ("quantize", "max_model_size"),
+        ("get_meter", "test_label"),
+    ]:
         assert not hasattr(model, name)
         with pytest.raises(AttributeError, match=f"`{name}` of fastText .*{reason}"):
             getattr(model, name)
@@ -116,7 +125,7 @@ def test_what_is_not_there_says_so(model):
     with pytest.raises(AttributeError, match="`train_unsupervised` of fastText"):
         fasttext.train_unsupervised("train.txt")
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        fasttext.nothing
+        fasttext.nothing()
     assert pickle.loads(pickle.dumps(model)).predict("welding") == model.predict("welding")
 
 

@@ -170,7 +170,9 @@ def test_arrays_are_neither_changed_nor_copied_for_prediction():
 def test_values_too_large_to_work_with():
     X, y = np.eye(6, dtype=np.float32), [0, 1, 2] * 2
     X[3, 3] = 3e38
-    message = "row 3, column 3 of X holds 3e38; where values are used as they are, none may be larger than 1e15"
+    message = (
+        "row 3, column 3 of X holds 3e38; where values are used as they are, none may be larger than 1e15"
+    )
     raw = MemoirClassifier(weighting="raw")
     for given in (X, sparse.csr_array(X)):
         with pytest.raises(ValueError, match=message):

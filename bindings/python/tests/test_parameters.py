@@ -76,7 +76,10 @@ def test_lambda_has_a_legal_name(data):
         ({"weighting": "heavy"}, "`weighting` must be one of auto, counts, unit, raw, but is `heavy`"),
         ({"precision": "f64"}, "`precision` must be one of f32, f16, but is `f64`"),
         ({"valid_fraction": 1.5}, "`valid-fraction` must be a number between 0 and 1, but is `1.5`"),
-        ({"random_state": 2**70}, "`random_state` must be from 0 to 2**64 - 1, but is 1180591620717411303424"),
+        (
+            {"random_state": 2**70},
+            "`random_state` must be from 0 to 2**64 - 1, but is 1180591620717411303424",
+        ),
         ({"random_state": -1}, "`random_state` must be from 0 to 2**64 - 1, but is -1"),
         ({"n_jobs": 0}, "`n_jobs` must not be 0"),
         ({"memory_budget": 1}, '`memory_budget` must be at least 1M, but is 1; give a unit, as in "512M"'),
@@ -114,7 +117,10 @@ def test_rows_to_stop_by_are_a_pair(data):
 
 def test_types_of_numpy_are_taken(data):
     model = MemoirClassifier(
-        n_jobs=np.int64(1), replicate=np.bool_(False), valid_fraction=np.float32(0.25), random_state=np.int64(3)
+        n_jobs=np.int64(1),
+        replicate=np.bool_(False),
+        valid_fraction=np.float32(0.25),
+        random_state=np.int64(3),
     )
     assert model.fit(*data).summary()["seed"] == 3
 

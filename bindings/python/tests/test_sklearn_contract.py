@@ -53,6 +53,7 @@ def test_clone_and_parameters(data):
     model = MemoirClassifier("centroid", min_weight=0.1, n_jobs=1).fit(*data)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
+    assert clone(MemoirClassifier(dense_limit="2G")).dense_limit == "2G"
     assert not hasattr(copy, "classes_")
     assert (
         copy.set_params(algorithm="knn", min_weight=None, neighbours=3)
@@ -171,6 +172,16 @@ def test_sample_weight_changes_the_answer():
         weights[heavy] = 50.0
         model = MemoirClassifier("centroid").fit(X, y, sample_weight=weights)
         assert model.predict([[1.0, 1.0]]) == [expected]
+
+
+def test_what_weights_mean(data):
+    """Weights of 1 change nothing; they are not divided by their mean, so a common factor does."""
+    X, y = data
+    plain = MemoirClassifier().fit(X, y).decision_function(X)
+    weighted = lambda weight: MemoirClassifier().fit(X, y, sample_weight=np.full(len(y), weight))
+    np.testing.assert_array_equal(weighted(1.0).decision_function(X), plain)
+    assert not np.array_equal(weighted(100.0).decision_function(X), plain)
+    assert weighted(100.0).summary()["row_weights"] == 100 * len(y)
 
 
 def test_rows_of_weight_zero_are_left_out(data):

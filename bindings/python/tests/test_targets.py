@@ -67,7 +67,9 @@ def missing():
 def test_missing_labels_are_told_by_their_row(form):
     y = missing()[form]
     for model, rows in ((MemoirClassifier(), X), (MemoirTextClassifier(), list("uvwuvw"))):
-        with pytest.raises(ValueError, match=r"row 2 of y has no label \((None|NaN|<NA>)\); leave such rows out"):
+        with pytest.raises(
+            ValueError, match=r"row 2 of y has no label \((None|NaN|<NA>)\); leave such rows out"
+        ):
             model.fit(rows, y)
         fitted = model.fit(rows, ["c", "a", "b"] * 2)
         for measure in (fitted.score, fitted.evaluate):
@@ -163,7 +165,10 @@ def test_text_with_several_labels():
     ("y", "message"),
     [
         ([["a"], "b", ["c"], ["a"], ["b"], ["c"]], "row 1 of y is 'b', expected a list of labels"),
-        ([["a"], ["b", None], ["c"], ["a"], ["b"], ["c"]], r"row 1 of y holds a label that is missing: \['b', None\]"),
+        (
+            [["a"], ["b", None], ["c"], ["a"], ["b"], ["c"]],
+            r"row 1 of y holds a label that is missing: \['b', None\]",
+        ),
         ("abcabc", "y must be a list or an array .* it is a str"),
         (7, "y must be a list or an array .* it is a int"),
         ([[], [], [], [], [], []], "no row of y has a label"),

@@ -43,6 +43,18 @@ def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassif
     Returns
     -------
     MemoirClassifier or MemoirTextClassifier
+        As its :meth:`load` gives it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import memoir
+    >>> model = memoir.MemoirTextClassifier().fit(["red apple", "blue sky"], ["fruit", "weather"])
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/m.memoir")
+    ...     again = memoir.load(f"{folder}/m.memoir")
+    >>> again.predict(["sky"]).tolist()
+    ['weather']
     """
     model = _memoir.Model.load(os.fspath(path))
     kind = json.loads(model.summary())["input"]

@@ -86,13 +86,24 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         y : array-like of shape (n_rows,), lists of labels, or indicator matrix
             One label per row, or a list of labels for each, or a 0/1 matrix with a column per class.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts. Rows of weight 0 are left out.
+            How much each row counts: one of weight 2 moves the model twice as far. Rows of weight 0 are left out. Weights are
+            not divided by their mean, which should be about 1: where all are large, steps are too long and accuracy falls.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
 
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X, y = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]], ["fruit", "fruit", "sky", "sky"]
+        >>> MemoirClassifier().fit(X, y).classes_.tolist()
+        ['fruit', 'sky']
+        >>> several = MemoirClassifier().fit(X, [["fruit"], ["fruit", "red"], ["sky"], ["sky"]])
+        >>> several.classes_.tolist()
+        ['fruit', 'red', 'sky']
         """
         goes_on = self.warm_start and "_model" in self.__dict__
         return self._learn(X, y, sample_weight, valid, goes_on=goes_on)
@@ -110,11 +121,19 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         classes : array-like, optional
             Classes to list in ``classes_`` even before a row has them. Not needed.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts.
+            As in :meth:`fit`.
 
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.partial_fit([[1, 1, 0]] * 3, ["kite"] * 3).classes_.tolist()
+        ['fruit', 'kite', 'sky']
         """
         return self._learn(X, y, sample_weight, None, goes_on="_model" in self.__dict__, listed=classes)
 

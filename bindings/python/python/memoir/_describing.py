@@ -32,6 +32,14 @@ class Describing(Part):
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.score(X, ["fruit", "fruit", "sky", "fruit"])
+        0.75
         """
         check_is_fitted(self, "_model")
         given = _targets.given(y)
@@ -55,6 +63,15 @@ class Describing(Part):
         dict
             ``accuracy``, ``macro_f1``, ``precision_at_1`` to ``recall_at_5``, quality ``by_frequency`` of the class, the
             most frequent ``confusions``, and how many rows and labels there were.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> report = model.evaluate(X, ["fruit", "fruit", "sky", "mud"])
+        >>> report["accuracy"], report["unknown_labels"]
+        (0.75, 1)
         """
         check_is_fitted(self, "_model")
         rows, _, targets = self._with_targets(X, y, self.classes_)
@@ -74,6 +91,15 @@ class Describing(Part):
         Returns
         -------
         Explanation
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> told = model.explain([2, 0, 0])
+        >>> told.answer, told.runner_up, told.features[0].name
+        ('fruit', 'sky', 'feature 0')
         """
         check_is_fitted(self, "_model")
         told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
@@ -93,6 +119,14 @@ class Describing(Part):
         Returns
         -------
         list of FeatureWeight
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> [feature.name for feature in model.top_features("sky", top=1)]
+        ['feature 1']
         """
         check_is_fitted(self, "_model")
         if np.ndim(class_):
@@ -105,6 +139,20 @@ class Describing(Part):
         return [FeatureWeight.of(entry, names) for entry in told]
 
     def summary(self) -> dict[str, Any]:
-        """What is in the model: sizes, parameters, classes, arrays; the object of ``memoir inspect --json``."""
+        """What is in the model: sizes, parameters, classes, arrays; the object of ``memoir inspect --json``.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> about = model.summary()
+        >>> about["algorithm"], about["rows"], about["classes"]
+        ('softmax', 4, 2)
+        """
         check_is_fitted(self, "_model")
         return json.loads(self._model.summary())

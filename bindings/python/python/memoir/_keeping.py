@@ -27,6 +27,18 @@ class Keeping(Part):
         ----------
         path : path-like
             Where to. An existing file is replaced once the new one is complete.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/m.memoir")
+        ...     again = MemoirClassifier.load(f"{folder}/m.memoir")
+        >>> again.predict([[0, 2, 0]]).tolist()
+        ['sky']
         """
         check_is_fitted(self, "_model")
         self._model.save(file_path(path))
@@ -45,7 +57,20 @@ class Keeping(Part):
         Returns
         -------
         estimator
-            A fitted one, with the parameters that the file tells.
+            A fitted one, with the parameters that the file tells. In a file all forms of targets look alike: :meth:`predict` gives lists
+            of labels if training rows had more labels than there were rows, else one label a row.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/m.memoir")
+        ...     again = MemoirClassifier.load(f"{folder}/m.memoir")
+        >>> again.predict([[0, 2, 0]]).tolist()
+        ['sky']
         """
         return cls._of_model(_memoir.Model.load(file_path(path)), labels)
 

@@ -51,7 +51,19 @@ class Predicting(Part):
         Returns
         -------
         ndarray of shape (n_rows,), list of lists, or indicator matrix
-            In the form that `y` had in :meth:`fit`.
+            In the form that `y` had in :meth:`fit`. Of a model file it is a list of lists if rows had several labels there, else an
+            array.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.predict([[1, 0, 1], [0, 2, 0]]).tolist()
+        ['fruit', 'sky']
+        >>> several = MemoirClassifier().fit(X, [["fruit"], ["fruit", "red"], ["sky"], ["sky"]])
+        >>> several.predict([[1, 0, 0]], k=2)
+        [['fruit', 'red']]
         """
         check_is_fitted(self, "_model")
         k = positive("k", k)
@@ -81,6 +93,15 @@ class Predicting(Part):
         -------
         TopK
             ``classes`` and ``probabilities``, both of shape (n_rows, k).
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> best = model.predict_topk([[1, 0, 1]], k=2)
+        >>> best.classes.tolist(), best.probabilities.shape
+        ([['fruit', 'sky']], (1, 2))
         """
         numbers, probabilities = self._probable(X, positive("k", k))
         return TopK(self._met[numbers], probabilities)
@@ -99,12 +120,24 @@ class Predicting(Part):
         Returns
         -------
         ndarray or CSR array of shape (n_rows, n_classes)
-            Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1. Sparse with `k`.
+            Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1, unless rows have several labels.
+            Sparse with `k`. Classes that are equally likely differ by the least step there is, in the order of
+            :meth:`predict_topk`, so that the largest number is that of the predicted class.
 
         Raises
         ------
         ValueError
             If the dense matrix would have more than ``dense_limit`` bytes.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.predict_proba([[1, 0, 1]]).argmax(axis=1).tolist()
+        [0]
+        >>> model.predict_proba([[1, 0, 1], [0, 1, 1]], k=1).indices.tolist()
+        [0, 1]
         """
         if k is not None:
             numbers, probabilities = self._probable(X, positive("k", k))
@@ -137,12 +170,23 @@ class Predicting(Part):
         Returns
         -------
         ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes, or CSR array with `k`
-            Columns are those of ``classes_``; with two classes the score of the second less that of the first.
+            Columns are those of ``classes_``; with two classes the score of the second less that of the first. Equal scores
+            differ by the least step there is, as in :meth:`predict_proba`.
 
         Raises
         ------
         ValueError
             If the dense matrix would have more than ``dense_limit`` bytes.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> (model.decision_function([[1, 0, 1], [0, 2, 0]]) > 0).tolist()
+        [False, True]
+        >>> model.decision_function([[1, 0, 1]], k=1).shape
+        (1, 2)
         """
         if k is not None:
             numbers, scores = self._ranked(X, positive("k", k))

@@ -166,6 +166,17 @@ def load_model(path: str | os.PathLike[str]) -> FastText:
     Returns
     -------
     FastText
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from memoir import MemoirTextClassifier
+    >>> from memoir.compat import fasttext
+    >>> with TemporaryDirectory() as folder:
+    ...     MemoirTextClassifier().fit(["red apple", "blue sky"], ["fruit", "weather"]).save(f"{folder}/m")
+    ...     model = fasttext.load_model(f"{folder}/m")
+    >>> model.predict(["an apple", "the sky"])[0]
+    [['__label__fruit'], ['__label__weather']]
     """
     return FastText(MemoirTextClassifier.load(path, labels="str"))
 

@@ -38,7 +38,10 @@ pub(crate) fn number_labels<'py>(
         let text = item
             .cast::<PyString>()
             .map_err(|_| value_error(format!("label {row} is not a string, while others are")))?;
-        let number = names.intern(text.to_str()?);
+        let name = text
+            .to_str()
+            .map_err(|_| value_error(format!("label {row} is not valid Unicode")))?;
+        let number = names.intern(name);
         if number as usize == met.len() {
             met.append(text)?;
         }

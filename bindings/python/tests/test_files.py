@@ -198,5 +198,14 @@ def test_paths_that_cannot_be_files_are_told_as_such(tmp_path):
     assert "partial" not in str(told.value)
     with pytest.raises(IsADirectoryError):
         model.save(tmp_path)
-    with pytest.raises(IsADirectoryError):
-        MemoirClassifier.load(tmp_path)
+    for load in (MemoirClassifier.load, memoir.load):
+        with pytest.raises(IsADirectoryError):
+            load(tmp_path)
+
+
+def test_files_of_vectors_are_not_for_the_text_estimator(tmp_path):
+    (tmp_path / "t.svm").write_text("1 1:2\n2 2:3\n")
+    model = MemoirTextClassifier()
+    with pytest.raises(ValueError, match="t.svm holds vectors, not texts: fit MemoirClassifier"):
+        model.fit_file(tmp_path / "t.svm")
+    assert not hasattr(model, "classes_")

@@ -169,6 +169,7 @@ def test_text_with_several_labels():
             [["a"], ["b", None], ["c"], ["a"], ["b"], ["c"]],
             r"row 1 of y holds a label that is missing: \['b', None\]",
         ),
+        (["a", "\ud800", "c"] * 2, "label 1 is not valid Unicode"),
         ("abcabc", "y must be a list or an array .* it is a str"),
         (7, "y must be a list or an array .* it is a int"),
         ([[], [], [], [], [], []], "no row of y has a label"),

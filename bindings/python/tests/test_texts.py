@@ -60,6 +60,8 @@ def test_unicode_and_empty_texts():
         (["a", "b"], "X has 2 rows, but y has 3"),
         (["a", "\ud800", "b"], "row 1 of X is not valid Unicode"),
         (7, "expected texts, got int"),
+        ({"a", "b", "c"}, "expected a list of texts, got a set"),
+        ({"a": 0, "b": 1, "c": 2}, "expected a list of texts, got a dict"),
     ],
     ids=ascii,
 )

@@ -12,6 +12,7 @@ import os
 from . import _memoir
 from ._classifier import MemoirClassifier
 from ._explanation import Explanation, FeatureShare, FeatureWeight
+from ._keeping import file_path
 from ._memoir import __version__
 from ._parameters import algorithms
 from ._predicting import TopK
@@ -56,6 +57,6 @@ def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassif
     >>> again.predict(["sky"]).tolist()
     ['weather']
     """
-    model = _memoir.Model.load(os.fspath(path))
+    model = _memoir.Model.load(file_path(path))
     kind = json.loads(model.summary())["input"]
     return (MemoirTextClassifier if kind == "text" else MemoirClassifier)._of_model(model, labels)

@@ -84,7 +84,8 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         X : rows
             What a row is depends on the estimator: a vector or a text.
         y : array-like of shape (n_rows,), lists of labels, or indicator matrix
-            One label per row, or a list of labels for each, or a 0/1 matrix with a column per class.
+            One label per row, or a list of labels for each, or a 0/1 matrix with a column per class. Lists of equal length that hold
+            nothing but 0 and 1 are such a matrix.
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts: one of weight 2 moves the model twice as far. Rows of weight 0 are left out. Weights are
             not divided by their mean, which should be about 1: where all are large, steps are too long and accuracy falls.

@@ -40,6 +40,10 @@ def texts(X: Any) -> list[str] | tuple[np.ndarray, np.ndarray]:
     """A list of strings; for Arrow data the buffers of its strings, without making objects of them."""
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a list of texts, got one string; for one text give a list of one")
+    if isinstance(X, (set, frozenset, dict)):
+        raise ValueError(
+            f"expected a list of texts, got a {type(X).__name__}, whose order is not that of rows"
+        )
     if sparse.issparse(X):
         raise ValueError("expected texts, got a sparse matrix; use MemoirClassifier for vectors")
     if getattr(X, "ndim", 1) == 2 or hasattr(X, "columns"):

@@ -101,7 +101,8 @@ class MemoirTextClassifier(MemoirBase):
             model = _memoir.Model.train_file(
                 file_path(path), self._options(), self._running(on_event, self._seed()), format
             )
-        self._check_input(json.loads(model.summary()))
+        if json.loads(model.summary())["input"] != "text":
+            raise ValueError(f"{path} holds vectors, not texts: fit MemoirClassifier with them")
         met = np.array(model.class_names(), dtype=object)
         self._take(model, met, np.sort(met), None)
 

@@ -13,8 +13,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// Says what went wrong, on one line, and chooses the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if matches!(error.downcast_ref(), Some(memoir::Error::Cancelled)) {
-        say("stopped");
-        return ExitCode::from(INTERRUPTED);
+        return stopped();
     }
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
@@ -22,6 +21,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // Only the outermost message: the library's errors already contain what they are caused by.
     say(&format!("error: {error}"));
     ExitCode::from(USER_ERROR)
+}
+
+/// The end after Ctrl-C, said once.
+pub(crate) fn stopped() -> ExitCode {
+    say("stopped");
+    ExitCode::from(INTERRUPTED)
 }
 
 /// The reader of our output (`head`, a pager) has gone: nothing is wrong.

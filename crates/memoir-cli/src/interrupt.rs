@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memoir::Cancel;
 
-use crate::failure::INTERRUPTED;
+use crate::failure::{self, INTERRUPTED};
 
 /// How long a computation may take to notice the flag. A read that waits for input (a terminal, a silent pipe) never
 /// notices: after this time the program ends anyway, unless a file is being written.
@@ -27,6 +27,7 @@ pub(crate) fn install() -> Cancel {
             loop {
                 std::thread::sleep(PATIENCE);
                 if FILES_AT_WORK.load(Ordering::Acquire) == 0 {
+                    failure::stopped();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
             }

@@ -13,6 +13,7 @@ mod gap_plot;
 mod interrupt;
 mod marked_text;
 mod method_options;
+mod output;
 mod peak_memory;
 mod progress;
 mod sizes;
@@ -51,9 +52,6 @@ enum Verb {
     Compact(verbs::compact::Arguments),
     #[cfg(unix)]
     Compare(verbs::compare::Arguments),
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Measured(verbs::measured::Arguments),
     Data(verbs::data::Arguments),
     Synth(verbs::synth::Arguments),
     Demo(verbs::demo::Arguments),
@@ -83,11 +81,17 @@ fn main() -> ExitCode {
     };
     match run(&context) {
         Ok(()) => ExitCode::SUCCESS,
+        // A pipe that Ctrl-C has ended may look like an input that is cut off.
+        Err(_) if context.cancel.is_raised() => failure::stopped(),
         Err(error) => failure::report(&error),
     }
 }
 
 fn run(context: &Context) -> anyhow::Result<()> {
+    #[cfg(unix)]
+    if let Some(arguments) = verbs::measured::Arguments::asked_for() {
+        return verbs::measured::run(&arguments, context);
+    }
     let matches = match command(&context.catalogue).try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return failure::usage(&error),
@@ -108,8 +112,6 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Classes(arguments) => verbs::classes::run(&arguments, context),
         #[cfg(unix)]
         Verb::Compare(arguments) => verbs::compare::run(&arguments, context),
-        #[cfg(unix)]
-        Verb::Measured(arguments) => verbs::measured::run(&arguments, context),
         Verb::Data(arguments) => verbs::data::run(&arguments, context),
         Verb::Compact(arguments) => verbs::compact::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),

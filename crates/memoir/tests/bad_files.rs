@@ -40,14 +40,20 @@ fn bad_files() {
         case("nothing", "a.svm", "", "a.svm: is empty; expected rows of data"),
         case("a byte-order mark only", "a.svm", "\u{feff}", "a.svm: is empty; expected rows of data"),
         case("blank lines only", "a.svm", "\n\r\n  \n", "a.svm: has no rows; expected at least one"),
-        case("a gzip archive cut off", "a.svm.gz", half(gzip(&rows)), "a.svm.gz: the gzip archive is cut off"),
+        case("a gzip archive cut off", "a.svm.gz", half(gzip(&rows)), "a.svm.gz: the gzip archive ends too early: it is cut off, or something else follows it"),
         case(
             "a zstd archive cut off",
             "a.svm.zst",
             half(zstd::encode_all(&rows[..], 1).unwrap()),
-            "a.svm.zst: the zstd archive is cut off",
+            "a.svm.zst: the zstd archive ends too early: it is cut off, or something else follows it",
         ),
-        case("an xz archive cut off", "a.svm.xz", half(xz(&rows)), "a.svm.xz: the xz archive is cut off"),
+        case("an xz archive cut off", "a.svm.xz", half(xz(&rows)), "a.svm.xz: the xz archive ends too early: it is cut off, or something else follows it"),
+        case(
+            "junk behind an archive",
+            "a.svm.gz",
+            [gzip(&rows), b"junk".to_vec()].concat(),
+            "a.svm.gz: the gzip archive ends too early: it is cut off, or something else follows it",
+        ),
         case(
             "a damaged archive",
             "a.svm.gz",

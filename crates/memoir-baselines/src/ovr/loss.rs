@@ -140,9 +140,19 @@ mod tests {
     /// From here Newton's steps, held by the bracket alone, go to and fro between -5 and 4.
     #[test]
     fn a_step_reaches_the_root_where_newton_would_not() {
-        let (from, margin, norm, cost) = (0.259, -4.409_854_924_448_973_5, 1.432_142_574_989_963, 8.328_309_895_338_57);
+        let (from, margin, norm, cost) = (
+            0.259,
+            -4.409_854_924_448_973_5,
+            1.432_142_574_989_963,
+            8.328_309_895_338_57,
+        );
         let to = Logistic.step(from, margin, norm, cost).value;
-        assert!(Logistic.step(to, margin + norm * (to - from), norm, cost).violation < 1e-9);
+        assert!(
+            Logistic
+                .step(to, margin + norm * (to - from), norm, cost)
+                .violation
+                < 1e-9
+        );
     }
 
     proptest! {

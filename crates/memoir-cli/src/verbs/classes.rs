@@ -1,7 +1,6 @@
 //! `memoir classes`: the classes of a model, listed or changed without training anew.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -9,6 +8,7 @@ use clap::{Args, Subcommand};
 use memoir::Model;
 
 use crate::arguments::silent_session;
+use crate::output::print;
 use crate::sizes::{show_count, show_counted, show_size};
 use crate::{Context, interrupt};
 
@@ -106,14 +106,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     };
     let session = silent_session(context)?;
     interrupt::while_writing(|| model.save_in(out, &session))?;
-    writeln!(
-        io::stdout(),
-        "{done}; {} now\nwrote {} ({})",
+    print(&format!(
+        "{done}; {} now\nwrote {} ({})\n",
         show_counted(model.classes.len() as u64, "class"),
         out.display(),
         show_size(model.summary()?.file_bytes)
-    )?;
-    Ok(())
+    ))
 }
 
 fn list(model: &Model, json: bool) -> anyhow::Result<()> {
@@ -128,8 +126,7 @@ fn list(model: &Model, json: bool) -> anyhow::Result<()> {
             let _ = writeln!(text, "{rows:>10}  {}", name.escape_debug());
         }
     }
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
 }
 
 /// The pairs of names in a file.

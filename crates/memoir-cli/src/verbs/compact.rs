@@ -1,7 +1,6 @@
 //! `memoir compact`: the same model in a smaller file.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -12,6 +11,7 @@ use memoir::model::Precision;
 use memoir::{Dataset, Model, Session};
 
 use crate::arguments::{Reading, Running};
+use crate::output::print;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_count, show_size};
 use crate::{Context, interrupt};
@@ -90,8 +90,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     if arguments.dry_run {
         let table = dry_run(arguments, context, &session)?;
         progress.clear();
-        io::stdout().write_all(table.as_bytes())?;
-        return Ok(());
+        return print(&table);
     }
     let Some(out) = &arguments.out else {
         bail!("`--out` is missing: where should the file go?");
@@ -107,15 +106,14 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     progress.clear();
     if !arguments.running.quiet {
         let after = model.summary()?;
-        writeln!(
-            io::stdout(),
-            "wrote {}: {} instead of {}, {} weights, {}",
+        print(&format!(
+            "wrote {}: {} instead of {}, {} weights, {}\n",
             out.display(),
             show_size(after.file_bytes),
             show_size(before),
             show_count(after.weights.unwrap_or(0) as u64),
             after.precision.unwrap_or("no weights")
-        )?;
+        ))?;
     }
     Ok(())
 }

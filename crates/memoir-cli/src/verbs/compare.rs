@@ -1,6 +1,5 @@
 //! `memoir compare`: every method of an experiment, measured side by side.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,6 +7,7 @@ use clap::Args;
 use crate::Context;
 use crate::arguments::Running;
 use crate::compare::{self, Request};
+use crate::output::print;
 use crate::progress::Progress;
 
 /// Measure the methods of an experiment side by side: time, memory, quality
@@ -50,10 +50,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     progress.clear();
     if !arguments.running.quiet {
         let out = arguments.out.display();
-        writeln!(
-            io::stdout(),
-            "wrote {out}/results.md, {out}/report.html and {out}/results.jsonl"
-        )?;
+        print(&format!(
+            "wrote {out}/results.md, {out}/report.html and {out}/results.jsonl\n"
+        ))?;
     }
     Ok(())
 }

@@ -1,11 +1,10 @@
 //! `memoir completions`: shell completions on standard output.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::Context;
+use crate::output::print_bytes;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -26,6 +25,5 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         "memoir",
         &mut script,
     );
-    io::stdout().write_all(&script)?;
-    Ok(())
+    print_bytes(&script)
 }

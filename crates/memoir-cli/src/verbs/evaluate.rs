@@ -1,7 +1,6 @@
 //! `memoir evaluate`: how good is a model on rows with known labels?
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use serde::Serialize;
 use crate::Context;
 use crate::arguments::{Reading, Running};
 use crate::evaluation_report;
+use crate::output::print;
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_time};
 
@@ -64,8 +64,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     } else {
         table(&report, start.elapsed())
     };
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
 }
 
 /// Predicts all rows of `source` and counts what is right.

@@ -1,19 +1,20 @@
 //! `memoir explain`: which words decide for the answer, and what has a class learned?
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
-use memoir::Model;
 use memoir::data::{self, Format, ReadOptions, Source};
 use memoir::model::{Candidate, Explanation, FeatureWeight};
 use memoir::sparse::Rows;
 use memoir::text::{Input, TextScratch};
+use memoir::{Error, Model};
 
 use crate::arguments::{parse_positive, silent_session};
+use crate::output::print;
 use crate::{Context, marked_text};
 
 /// Show which words decide for an answer, or what a class has learned
@@ -88,8 +89,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             table(&explanation)
         }
     };
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
 }
 
 /// Whether the output is a terminal whose user has nothing against colours.
@@ -112,10 +112,18 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
     // The blank in front says: no labels.
     let line = io::Cursor::new(format!(" {}\n", text.replace('\n', " ")));
     let source = Source::from_reader("--row", line);
-    data::stream_with(source, &options, &model.preprocessing, &session, |block| {
+    let read = data::stream_with(source, &options, &model.preprocessing, &session, |block| {
         rows.append(&block.rows);
         Ok(())
-    })?;
+    });
+    match read {
+        // Not as of a file: the blank is not the user's, and how to count is the model's matter.
+        Err(Error::Data { column, message, .. }) => {
+            let message = message.split("; if yours count").next().unwrap_or_default();
+            bail!("--row, column {}: {message}", column.saturating_sub(1));
+        }
+        other => other?,
+    };
     if rows.is_empty() {
         bail!("`--row` is empty; expected features such as `3:1 17:0.5`");
     }

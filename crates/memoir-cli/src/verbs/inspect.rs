@@ -1,7 +1,6 @@
 //! `memoir inspect`: what is in a model file?
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -14,6 +13,7 @@ use serde_json::Value;
 
 use crate::Context;
 use crate::arguments::parse_positive;
+use crate::output::print;
 use crate::sizes::{show_count, show_counted, show_size};
 
 /// Show what is in a model file: sizes, parameters, classes
@@ -70,8 +70,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         } else {
             class_table(&profile)
         };
-        io::stdout().write_all(text.as_bytes())?;
-        return Ok(());
+        return print(&text);
     }
     let summary = model.summary()?;
     let text = if arguments.json {
@@ -79,8 +78,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     } else {
         table(&summary)?
     };
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
 }
 
 fn profile(model: &Model, class: u32, top: usize) -> anyhow::Result<ClassProfile> {

@@ -1,12 +1,13 @@
 //! `memoir man`: the manual page on standard output, or one page per verb into a folder.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
 use memoir::model::write_beside;
 
 use crate::Context;
+use crate::output::print_bytes;
 
 /// Print the manual page, or write the pages of all verbs
 #[derive(Debug, Args)]
@@ -21,8 +22,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let mut command = crate::command(&context.catalogue);
     command.build();
     let Some(folder) = &arguments.out else {
-        io::stdout().write_all(&page(&command)?)?;
-        return Ok(());
+        return print_bytes(&page(&command)?);
     };
     std::fs::create_dir_all(folder).map_err(|reason| memoir::Error::io(folder, "cannot create", reason))?;
     let verbs = command

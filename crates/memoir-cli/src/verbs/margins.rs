@@ -1,7 +1,6 @@
 //! `memoir margins`: how inexact is an oracle on a trained model, and what does Theorem 1 say of it?
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -18,6 +17,7 @@ use memoir::{LabelSets, Model, Session};
 use crate::Context;
 use crate::arguments::{Reading, Running};
 use crate::gap_plot;
+use crate::output::print;
 use crate::progress::Progress;
 
 /// Measure how inexact a rival oracle is, and what the theory says of it
@@ -145,8 +145,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     } else {
         table(&report)
     };
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    print(&text)
 }
 
 /// Asks the oracle about every row. The weights of a finished model have no multiplier.

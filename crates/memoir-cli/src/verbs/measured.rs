@@ -1,4 +1,4 @@
-//! `memoir measured` (not listed): runs one command within limits and prints, as JSON, what it cost.
+//! `memoir measured`, for `memoir compare` alone and no verb that is listed: runs one command within limits and prints, as JSON, what it cost.
 //!
 //! A process of its own, because the kernel counts towards the peak memory of a new process that of the process it
 //! came from: this one is small, whatever `memoir compare` holds. It is tied to `compare` by its standard input: when
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::Parser;
 use memoir::Error;
 
 use crate::Context;
@@ -34,7 +34,7 @@ const THREAD_VARIABLES: [&str; 5] = [
 ];
 
 /// Run a command within limits and print what it cost
-#[derive(Debug, Args)]
+#[derive(Debug, Parser)]
 pub(crate) struct Arguments {
     /// CPU seconds of all its processes together
     #[arg(long)]
@@ -55,6 +55,14 @@ pub(crate) struct Arguments {
     /// The command
     #[arg(last = true, required = true)]
     command: Vec<String>,
+}
+
+impl Arguments {
+    /// What this program was started with, if that is for measuring.
+    pub(crate) fn asked_for() -> Option<Self> {
+        let mut words = std::env::args_os().skip(1).peekable();
+        (words.peek()? == "measured").then(|| Self::parse_from(words))
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {

@@ -2,16 +2,17 @@
 
 use std::io::{self, BufWriter};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
+use memoir::Model;
 use memoir::data::{self, Source};
 use memoir::sparse::Scored;
-use memoir::{Error, Model};
 
 use crate::Context;
 use crate::answers::{Answers, Form};
 use crate::arguments::{Reading, Running, parse_positive};
+use crate::output::write_error;
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted};
 
@@ -27,7 +28,8 @@ Scores are probabilities if the model is calibrated (`memoir inspect` says so); 
 own, and a note says so. Rows that --skip-bad-rows leaves out, and rows without an answer, are empty
 lines.
 
-Without --format, a text model reads standard input and .txt files as one text per line.
+Without --format, a text model reads standard input and .txt files as one text per line, unless the
+first shows another format.
 
 Examples:
   memoir predict m.memoir new.csv --top-k 3 --scores
@@ -71,7 +73,6 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         session.note("the model is not calibrated: scores are its own and no probabilities");
     }
     let probable = arguments.min_confidence.is_some() || (arguments.scores && calibrated);
-    let write_error = |reason| Error::io(Path::new("<stdout>"), "cannot write", reason);
     let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let scores = arguments.scores || arguments.raw_scores;
     let mut answers = Answers::new(arguments.output, scores, &model.classes, stdout).map_err(write_error)?;

@@ -3,7 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
+use memoir::data::Format;
 use memoir::model::write_beside;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::{Error, Session};
@@ -38,13 +40,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {
     let mut options: Vec<_> = given.shape().collect();
-    let is_table = arguments
-        .out
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    if is_table && !options.iter().any(|(name, _)| *name == "format") {
-        options.push(("format", "csv"));
+    let wanted = options.iter().find(|(name, _)| *name == "format");
+    let wanted = wanted
+        .map(|(_, format)| *format)
+        .filter(|format| *format != "auto");
+    let mut formats = vec![format_of(&arguments.out, wanted)?];
+    if let Some(test_out) = &arguments.test_out {
+        formats.push(format_of(test_out, wanted.or(formats[0]))?);
     }
+    options.retain(|(name, _)| *name != "format");
+    options.extend(formats[0].map(|format| ("format", format)));
     let params = SynthParams::parse(options)?;
     if let Some(test_out) = &arguments.test_out {
         check_apart(&arguments.out, test_out)?;
@@ -83,6 +88,36 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         }
     }
     Ok(())
+}
+
+/// The format for a file, from what is wanted and what its name says, which must not differ.
+fn format_of<'a>(path: &Path, wanted: Option<&'a str>) -> anyhow::Result<Option<&'a str>> {
+    if path == Path::new("-") {
+        return Ok(wanted);
+    }
+    let name = path.display();
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    if ["gz", "zst", "xz", "bz2", "zip"].contains(&ending.to_ascii_lowercase().as_str()) {
+        bail!("{name}: what is written is not compressed; write to `-` and pipe it into a compressor");
+    }
+    let named = match Format::from_path(path) {
+        Some(Format::Csv) => Some("csv"),
+        Some(Format::Libsvm) => Some("libsvm"),
+        Some(other) => bail!("{name}: made-up data is libsvm or csv, not {other}; name the file so"),
+        None => None,
+    };
+    match (wanted, named) {
+        (None, None) => {
+            bail!("{name}: the name tells no format; expected one that ends in .svm or .csv, or `--format`")
+        }
+        (Some(wanted), Some(named)) if wanted != named => {
+            bail!("{name}: the name stands for {named}, but {wanted} would be in it; name it differently")
+        }
+        _ => Ok(wanted.or(named)),
+    }
 }
 
 fn write_file(generator: &Generator, part: Part, path: &Path, session: &Session<'_>) -> Result<(), Error> {

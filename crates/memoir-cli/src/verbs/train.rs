@@ -1,6 +1,5 @@
 //! `memoir train`: data in, one model file out.
 
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,6 +15,7 @@ use memoir::{Catalogue, Dataset, Model, train};
 
 use crate::arguments::{Reading, Running, check_apart, parse_positive};
 use crate::method_options::Given;
+use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_counted, show_size, show_time};
@@ -213,11 +213,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     }
     progress.clear();
     if !arguments.running.quiet {
-        writeln!(
-            io::stdout(),
-            "{}",
-            summary(&model, &arguments.model, start.elapsed())?
-        )?;
+        print(&(summary(&model, &arguments.model, start.elapsed())? + "\n"))?;
     }
     Ok(())
 }

@@ -114,6 +114,25 @@ fn an_old_model_survives() {
     );
 }
 
+/// In a shell, Ctrl-C ends all commands of a pipe: what feeds this one is gone before it has said anything.
+#[cfg(target_os = "linux")]
+#[test]
+fn input_that_ends_by_ctrl_c_is_no_error_of_the_input() {
+    let place = Workplace::new();
+    let mut child = place
+        .memoir("train - --format libsvm --model m.memoir")
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let input = child.stdin.take().expect("piped");
+    wait_for_handler(&child);
+    interrupt(&child);
+    // The handler is a thread of its own.
+    std::thread::sleep(Duration::from_millis(200));
+    drop(input);
+    assert_eq!(exit_code(child), Some(130));
+}
+
 #[test]
 fn waiting_for_input_can_be_stopped() {
     let place = Workplace::new();

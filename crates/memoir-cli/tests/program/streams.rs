@@ -44,6 +44,36 @@ fn blank_lines_keep_answers_beside_their_lines() {
     assert_eq!((answers[0], answers[2]), ("class 3", "class 4"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let place = text_model();
+    for verb in [
+        "inspect m.memoir",
+        "evaluate m.memoir train.csv --quiet",
+        "man",
+        "completions bash",
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("there");
+        let output = place.memoir(verb).stdout(full).output().expect("runs");
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "error: <stdout>: cannot write: No space left on device (os error 28)\n",
+            "{verb}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_listed_is_not_completed() {
+    let place = Workplace::new();
+    assert!(!place.stdout("completions bash").contains("measured"));
+}
+
 #[test]
 fn vectors_without_labels_are_predicted_from_standard_input() {
     let place = Workplace::new();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use super::number::{leading_digits, whole_value};
 use crate::{Error, Result};
 
 /// A format of data files.
@@ -100,22 +101,47 @@ impl Format {
         }
     }
 
-    /// The format of a file whose name does not settle it (`.txt`, or no name at all), from its first line: three
-    /// whole numbers are an xmc header, which no libsvm row can be; `__label__` begins fastText.
-    pub(super) fn from_first_line(line: &[u8]) -> Option<Self> {
-        if line.trim_ascii_start().starts_with(b"__label__") {
+    /// The format of data whose name does not settle it (`.txt`, or no name at all), where its first line leaves no
+    /// doubt: three whole numbers are an xmc header, which no libsvm row can be; `__label__` begins fastText. Of the
+    /// lines that hold something, the first is vectors or raw text if it cannot be the other.
+    pub(super) fn from_content(bytes: &[u8]) -> Option<Self> {
+        let mut lines = bytes.split(|&byte| byte == b'\n').map(words);
+        let first = lines.next()?;
+        if first.first().is_some_and(|word| word.starts_with(b"__label__")) {
             return Some(Self::FastText);
         }
-        let mut words = line
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty());
-        let numbers = words
-            .by_ref()
-            .take(3)
-            .filter(|word| word.iter().all(u8::is_ascii_digit))
-            .count();
-        (numbers == 3 && words.next().is_none()).then_some(Self::Xmc)
+        if first.len() == 3 && first.iter().all(|word| word.iter().all(u8::is_ascii_digit)) {
+            return Some(Self::Xmc);
+        }
+        let is_row = |line: &Vec<&[u8]>| line.first().is_some_and(|word| word[0] != b'#');
+        let row = std::iter::once(first).chain(lines).find(is_row)?;
+        let indices: Vec<Option<u64>> = row.iter().map(|word| index_of_pair(word)).collect();
+        let behind_label = &indices[usize::from(indices[0].is_none())..];
+        if behind_label.len() >= SURE_PAIRS
+            && behind_label.iter().all(Option::is_some)
+            && behind_label.is_sorted_by(|index, next| index < next)
+        {
+            return Some(Self::Libsvm);
+        }
+        let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
+        let is_text = indices.iter().all(Option::is_none) && row.iter().skip(1).any(has_letters);
+        is_text.then_some(Self::Lines)
     }
+}
+
+/// So many `index:value` in a row, with rising indices, are a vector: times of day in a text hardly come like that.
+const SURE_PAIRS: usize = 3;
+
+fn words(line: &[u8]) -> Vec<&[u8]> {
+    let words = line.split(u8::is_ascii_whitespace);
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The index of an `index:value`.
+fn index_of_pair(word: &[u8]) -> Option<u64> {
+    let (index, digits) = leading_digits(word);
+    let value = word.get(digits..)?.strip_prefix(b":")?;
+    (digits > 0 && whole_value(value).is_ok()).then_some(index)
 }
 
 /// Whether the name leaves the format to the content.
@@ -173,15 +199,27 @@ mod tests {
 
     #[test]
     fn first_lines_tell_formats() {
-        assert_eq!(Format::from_first_line(b"10 20 3\r\n"), Some(Format::Xmc));
-        assert_eq!(Format::from_first_line(b"10 20:3 3"), None);
-        assert_eq!(Format::from_first_line(b"10 20 3 4"), None);
-        assert_eq!(Format::from_first_line(b"10 20"), None);
-        assert_eq!(
-            Format::from_first_line(b"__label__a text"),
-            Some(Format::FastText)
-        );
-        assert_eq!(Format::from_first_line(b""), None);
+        let format = |content: &str| Format::from_content(content.as_bytes());
+        assert_eq!(format("10 20 3\r\n"), Some(Format::Xmc));
+        assert_eq!(format("__label__a text"), Some(Format::FastText));
+        assert_eq!(format("10 20:3 3"), None);
+        assert_eq!(format("10 20 3 4"), None);
+        assert_eq!(format("10 20"), None);
+        assert_eq!(format(""), None);
+        assert_eq!(format("\n# \n"), None);
+    }
+
+    #[test]
+    fn vectors_and_text_are_told_apart_where_no_doubt_is_left() {
+        let format = |content: &str| Format::from_content(content.as_bytes());
+        assert_eq!(format("a,b 3:1 17:0.5 20:1e3\n"), Some(Format::Libsvm));
+        assert_eq!(format("# from April\n\n 3:1 17:0.5 20:1\n"), Some(Format::Libsvm));
+        assert_eq!(format("a 3:1 17:0.5\n"), None, "two may be anything");
+        assert_eq!(format("open 8:00 7:30 9:15\n"), None, "no vector goes down");
+        assert_eq!(format("open 8:00 to 9:15\n"), None, "a bad row or a text");
+        assert_eq!(format("printer out of toner\nx 1:1\n"), Some(Format::Lines));
+        assert_eq!(format("printer\n"), None, "a label without features");
+        assert_eq!(format("7 8 9 10\n"), None, "a bad row or a text");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! One JSON object per line. Its keys are found like the columns of a table: `text`, and `label` or `labels`, unless
 //! options name others. Labels are a string, a whole number, an array of these, or null for none; other keys are
-//! passed over.
+//! passed over. Lines that begin with `#` are comments.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::lines::for_each_line;
 use super::options::ReadOptions;
@@ -56,7 +58,8 @@ impl JsonParser {
     pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
         let mut classes = Vec::new();
         for_each_line(bytes, self.skip_bad_rows, parsed, |line, number, parsed| {
-            if line.trim_ascii().is_empty() {
+            let content = line.trim_ascii_start();
+            if content.is_empty() || content.starts_with('#') {
                 return Ok(());
             }
             let fields = self.read_fields(line)?;
@@ -101,17 +104,7 @@ impl JsonParser {
         let fields = json.deserialize_map(ObjectVisitor(self));
         fields
             .and_then(|fields| json.end().map(|()| fields))
-            .map_err(|reason| {
-                // The library counts columns from 1 and adds the place to its message; ours says it in front.
-                let message = reason.to_string();
-                let message = message.split(" at line ").next().unwrap_or(&message);
-                let kind = if reason.is_data() {
-                    ""
-                } else {
-                    "expected a JSON object, found bad JSON: "
-                };
-                Problem::new(reason.column().saturating_sub(1), format!("{kind}{message}"))
-            })
+            .map_err(|reason| explain(line, &reason))
     }
 
     fn missing(line: &str, wanted: &[&str], option: &str) -> Problem {
@@ -132,6 +125,37 @@ impl JsonParser {
             ),
         )
     }
+}
+
+/// The library's finding in our words. It counts columns from 1, adds the place to its message, and stands behind a
+/// value of the wrong kind, not at it.
+fn explain(line: &str, reason: &serde_json::Error) -> Problem {
+    let message = reason.to_string();
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    let place = reason.column().saturating_sub(1);
+    if !reason.is_data() {
+        return Problem::new(
+            place,
+            format!("expected a JSON object, found bad JSON: {message}"),
+        );
+    }
+    let values = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(line).unwrap_or_default();
+    let starts = values.values().map(|value| {
+        let start = value.get().as_ptr().addr() - line.as_ptr().addr();
+        (start, start + value.get().len())
+    });
+    let start = starts
+        .filter(|(start, end)| (*start..=*end).contains(&place))
+        .map(|(start, _)| start)
+        .next();
+    let found = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "));
+    let message = match found.and_then(|found| found.split_once(", expected ")) {
+        Some((found, expected)) => format!("expected {expected}, found {found}"),
+        None => message.to_owned(),
+    };
+    Problem::new(start.unwrap_or(place), message)
 }
 
 struct ObjectVisitor<'p>(&'p JsonParser);
@@ -206,20 +230,20 @@ impl<'l> Visitor<'l> for LabelsSeed {
         f.write_str("a label: a string, a whole number, or an array of these")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Self::Value, E> {
-        Ok(vec![Cow::Borrowed(text)])
+    fn visit_borrowed_str<E: de::Error>(self, text: &'l str) -> Result<Self::Value, E> {
+        LabelSeed.visit_borrowed_str(text).map(|label| vec![label])
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(vec![Cow::Owned(text.to_owned())])
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        LabelSeed.visit_str(text).map(|label| vec![label])
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(vec![Cow::Owned(number.to_string())])
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        LabelSeed.visit_u64(number).map(|label| vec![label])
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(vec![Cow::Owned(number.to_string())])
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        LabelSeed.visit_i64(number).map(|label| vec![label])
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
@@ -228,14 +252,44 @@ impl<'l> Visitor<'l> for LabelsSeed {
 
     fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut labels = Vec::new();
-        while let Some(mut label) = items.next_element_seed(LabelsSeed)? {
-            if label.len() != 1 {
-                return Err(A::Error::custom(
-                    "expected a label in the array, found an array or null",
-                ));
-            }
-            labels.append(&mut label);
+        while let Some(label) = items.next_element_seed(LabelSeed)? {
+            labels.push(label);
         }
         Ok(labels)
+    }
+}
+
+/// One label of an array.
+struct LabelSeed;
+
+impl<'l> DeserializeSeed<'l> for LabelSeed {
+    type Value = Cow<'l, str>;
+
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'l> Visitor<'l> for LabelSeed {
+    type Value = Cow<'l, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a label in the array: a string or a whole number")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
     }
 }

@@ -324,6 +324,13 @@ impl VectorParser {
         if label.is_empty() {
             return Err(Problem::new(column, NO_LABEL));
         }
+        if let Some(place) = label.find(char::is_control) {
+            let found = shown(label.as_bytes());
+            return Err(Problem::new(
+                column + place,
+                format!("expected a label, found control characters in {found}"),
+            ));
+        }
         let Some(header) = self.header else { return Ok(()) };
         let (number, digits) = leading_digits(label.as_bytes());
         if digits < label.len() || number >= header.classes {

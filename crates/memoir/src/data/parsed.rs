@@ -149,12 +149,15 @@ pub(super) fn shown(token: &[u8]) -> String {
     format!("`{short}{more}`")
 }
 
+/// Weights beyond these drown all other rows, or drown in them.
+const WEIGHTS: std::ops::RangeInclusive<f32> = 1e-6..=1e6;
+
 /// Reads the weight of a row.
 pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
     match whole_value(text) {
-        Ok(weight) if weight > 0.0 => Ok(weight),
+        Ok(weight) if WEIGHTS.contains(&weight) => Ok(weight),
         _ => Err(format!(
-            "expected a positive number as the weight, found {}",
+            "expected a number from 0.000001 to 1000000 as the weight, found {}",
             shown(text)
         )),
     }

@@ -179,6 +179,7 @@ fn finish(
 ) -> Result<TrainingData> {
     preprocessing.apply_all(&mut data.rows, session)?;
     report.tell(name, session);
+    report.tell_unlabelled(name, session);
     Ok(TrainingData {
         data,
         preprocessing,
@@ -214,6 +215,7 @@ pub fn read_with(
     let data = assembly.finish(preprocessing.features());
     report.unknown_classes = (data.classes.len() - classes.len()) as u64;
     report.tell(reader.name(), session);
+    report.tell_unlabelled(reader.name(), session);
     Ok((data, report))
 }
 
@@ -229,18 +231,8 @@ pub fn stream_with(
     session: &Session<'_>,
     take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
-    let fallback = match wanted(preprocessing) {
-        Content::Vectors => Format::Libsvm,
-        Content::Text => Format::Lines,
-    };
-    stream(
-        source,
-        options,
-        preprocessing,
-        Purpose::Prediction(fallback),
-        session,
-        take,
-    )
+    let purpose = Purpose::Prediction(fallback(preprocessing));
+    stream(source, options, preprocessing, purpose, session, take)
 }
 
 /// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that says so.
@@ -251,14 +243,8 @@ pub fn stream_labelled(
     session: &Session<'_>,
     take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
-    stream(
-        source,
-        options,
-        preprocessing,
-        Purpose::Measurement,
-        session,
-        take,
-    )
+    let purpose = Purpose::Measurement(fallback(preprocessing));
+    stream(source, options, preprocessing, purpose, session, take)
 }
 
 fn stream(
@@ -302,6 +288,14 @@ fn wanted(preprocessing: &Preprocessing) -> Content {
     match preprocessing.input {
         Input::Vectors { .. } => Content::Vectors,
         Input::Text(_) => Content::Text,
+    }
+}
+
+/// What rows for such a model are in where nothing tells their format.
+fn fallback(preprocessing: &Preprocessing) -> Format {
+    match wanted(preprocessing) {
+        Content::Vectors => Format::Libsvm,
+        Content::Text => Format::Lines,
     }
 }
 

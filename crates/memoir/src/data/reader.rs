@@ -71,8 +71,8 @@ impl Parser {
 pub(super) enum Purpose {
     /// Training or evaluation: a table must have a column of labels.
     Labelled,
-    /// Evaluation of a model: the same, and where nothing tells the format, it is libsvm.
-    Measurement,
+    /// Evaluation of a model: the same, and where nothing tells the format, it is this one.
+    Measurement(Format),
     /// Prediction; where nothing tells the format, it is this one.
     Prediction(Format),
 }
@@ -141,8 +141,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         let name = source.name().to_owned();
         let (named, vague) = source.format();
         let likely = match purpose {
-            Purpose::Prediction(fallback) if vague => Some(fallback),
-            Purpose::Measurement if vague => Some(named.unwrap_or(Format::Libsvm)),
+            Purpose::Prediction(fallback) | Purpose::Measurement(fallback) if vague => Some(fallback),
             _ => named,
         };
         let likely = options.format.or(likely);
@@ -154,12 +153,27 @@ impl<'s, 'o> Reader<'s, 'o> {
         let mut first = feed
             .next_block(session)?
             .ok_or_else(|| Error::input(&name, "is empty; expected rows of data"))?;
+        // What tells the format, or the columns, comes behind comments; a raw line may begin with `#` too.
+        while !matches!(likely, Some(Format::Lines | Format::FastText)) && holds_no_row(&first.bytes) {
+            let Some(next) = feed.next_block(session)? else {
+                break;
+            };
+            first.bytes.extend_from_slice(&next.bytes);
+            first.position = next.position;
+            feed.give_back(next);
+        }
+        if first.bytes.starts_with(b"\xff\xfe") || first.bytes.starts_with(b"\xfe\xff") {
+            return Err(Error::input(&name, "is UTF-16 text; expected UTF-8"));
+        }
         let shown_by_content = match options.format {
-            None if vague => Format::from_first_line(first_line(&first.bytes)),
+            None if vague => Format::from_content(&first.bytes),
             _ => None,
         };
+        // Text where vectors are expected is a bad row, and those may be skipped.
+        let shown_by_content =
+            shown_by_content.filter(|format| *format != Format::Lines || !options.skip_bad_rows);
         let format = shown_by_content.or(likely).ok_or_else(|| unknown_format(&name))?;
-        let labelled = purpose == Purpose::Labelled || purpose == Purpose::Measurement;
+        let labelled = !matches!(purpose, Purpose::Prediction(_));
         if format == Format::Lines && labelled {
             return Err(Error::input(
                 &name,
@@ -318,6 +332,12 @@ fn located(name: &str, line: u64, problem: Problem) -> Error {
 /// The first line of `bytes`, with its end.
 fn first_line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |place| place + 1)]
+}
+
+/// Whether all lines are blank or comments.
+fn holds_no_row(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines.all(|line| line.is_empty() || line[0] == b'#')
 }
 
 fn unknown_format(name: &str) -> Error {

@@ -40,6 +40,14 @@ impl ReadReport {
             session.note(format!("{name}: {classes} unknown to the model, in {rows}"));
         }
     }
+
+    /// The same of rows without labels, where these were wanted.
+    pub(super) fn tell_unlabelled(&self, name: &str, session: &Session<'_>) {
+        if self.unlabelled_rows > 0 {
+            let rows = counted(self.unlabelled_rows, "row", "rows");
+            session.note(format!("{name}: {rows} without a label ({} read)", self.rows));
+        }
+    }
 }
 
 fn counted(number: u64, one: &str, many: &str) -> String {

@@ -175,7 +175,9 @@ impl OpenSource {
         };
         let kind = compression.name();
         let message = match reason.kind() {
-            io::ErrorKind::UnexpectedEof => format!("the {kind} archive is cut off"),
+            io::ErrorKind::UnexpectedEof => {
+                format!("the {kind} archive ends too early: it is cut off, or something else follows it")
+            }
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
                 format!("the {kind} archive is damaged: {reason}")
             }

@@ -3,7 +3,7 @@
 //!
 //! Text and labels are found by the names of their columns. Without options these are `text`, and `label` or `labels`;
 //! in a table of two columns of which one is known, the other one is the other. An empty label field is a row without
-//! labels. Every row must have as many columns as the header.
+//! labels. Every row must have as many columns as the header. Lines that begin with `#` and have one field are comments.
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
@@ -25,6 +25,11 @@ pub(super) struct TableParser {
     weight: Option<usize>,
     separator: Option<String>,
     skip_bad_rows: bool,
+}
+
+/// Whether a record is a line that begins with `#` and has no second field, as no row of a table has.
+fn is_comment(record: &ByteRecord) -> bool {
+    record.len() == 1 && record[0].starts_with(b"#") && !record[0].contains(&b'\n')
 }
 
 /// The delimiter of a table format.
@@ -53,23 +58,27 @@ impl TableParser {
         };
         let mut reader = parser.reader(bytes);
         let mut record = ByteRecord::new();
-        let found = reader
-            .read_byte_record(&mut record)
-            .map_err(|reason| Problem::new(0, reason.to_string()))?;
-        let end = reader.position().byte() as usize;
-        if !found {
-            return Err(Problem::new(
-                0,
-                "expected a header with the names of the columns, found nothing",
-            ));
-        }
-        parser.check_quotes(&bytes[..end])?;
+        let mut end = 0;
+        let raw = loop {
+            let found = reader
+                .read_byte_record(&mut record)
+                .map_err(|reason| Problem::new(0, reason.to_string()))?;
+            let start = end;
+            end = reader.position().byte() as usize;
+            if !found {
+                return Err(Problem::new(
+                    0,
+                    "expected a header with the names of the columns, found nothing",
+                ));
+            }
+            if !is_comment(&record) {
+                break &bytes[start..end];
+            }
+        };
+        parser.check_quotes(raw)?;
         let mut names = Vec::with_capacity(record.len());
         for (field, name) in record.iter().enumerate() {
-            let name = valid_text(name).map_err(|problem| Problem {
-                column: parser.field_start(&bytes[..end], field),
-                ..problem
-            })?;
+            let name = valid_text(name).map_err(|problem| parser.inside_field(raw, field, problem))?;
             names.push(name.trim());
         }
         parser.width = names.len();
@@ -139,13 +148,18 @@ impl TableParser {
                 None => (names.len() == 1 && !labels_needed).then_some(0),
             }
             .ok_or_else(|| {
-                Problem::new(
-                    0,
-                    format!(
+                let message = match names {
+                    [name] if name.contains([';', '\t']) => format!(
+                        "expected columns separated by {}, found {}",
+                        if self.quoted { "commas" } else { "tabs" },
+                        listed()
+                    ),
+                    _ => format!(
                         "expected a column `text`, found {}; say `--text-column`",
                         listed()
                     ),
-                )
+                };
+                Problem::new(0, message)
             })?,
         };
         self.label = label.or_else(|| other(self.text));
@@ -191,6 +205,11 @@ impl TableParser {
                 start += 1;
             }
             let raw = &bytes[start..end];
+            if self.width > 1 && is_comment(&record) {
+                parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
+                start = end;
+                continue;
+            }
             let line = parsed.tally.lines;
             let quotes = self.check_quotes(raw);
             let malformed = quotes.is_err();
@@ -232,8 +251,9 @@ impl TableParser {
                 message,
             ));
         }
-        let field =
-            |field: usize| valid_text(&record[field]).map_err(|problem| at_field(field, problem.message));
+        let field = |field: usize| {
+            valid_text(&record[field]).map_err(|problem| self.inside_field(raw, field, problem))
+        };
         let text = field(self.text)?;
         let weight = match self.weight {
             None => None,
@@ -250,6 +270,13 @@ impl TableParser {
         parsed.texts.push(text);
         parsed.push_row(line, classes.iter().copied(), weight);
         Ok(())
+    }
+
+    /// Where in a record a field stops being text.
+    fn inside_field(&self, raw: &[u8], field: usize, problem: Problem) -> Problem {
+        let start = self.field_start(raw, field);
+        let place = valid_text(&raw[start..]).map_or_else(|found| found.column, |_| problem.column);
+        Problem::inside(raw, start + place, problem.message)
     }
 
     fn field_start(&self, raw: &[u8], field: usize) -> usize {

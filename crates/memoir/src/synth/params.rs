@@ -75,8 +75,9 @@ pub const SYNTH_PARAMS: &[Spec] = &[
     Spec {
         name: "format",
         kind: Kind::Choice(&["libsvm", "csv"]),
-        default: "libsvm",
-        help: "libsvm writes counts of numbered features, csv texts of invented words with named classes",
+        default: "auto",
+        help: "libsvm writes counts of numbered features, csv texts of invented words with named classes; auto is \
+               what the file's name says, libsvm without one",
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod compact;
 mod damaged;
+mod document_reader;
 mod fixtures;
 mod hostile;
 mod round_trip;

@@ -1,11 +1,10 @@
-//! Every way in which rows can be bad, and the exact line that the user gets to read.
+//! Every way in which vectors can be bad, and the exact line that the user gets to read.
 
 #[path = "common/bad_case.rs"]
 mod bad_case;
 mod common;
 
 use bad_case::{case, check};
-use memoir::data::Format;
 
 #[test]
 fn bad_libsvm() {
@@ -119,10 +118,16 @@ fn bad_libsvm() {
             "a.svm:1:4: expected UTF-8 text, found the byte 0xe9",
         ),
         case(
+            "a weight beyond reason",
+            "a.svm",
+            "a 1:1 # weight=1e9\n",
+            "a.svm:1:16: expected a number from 0.000001 to 1000000 as the weight, found `1e9`",
+        ),
+        case(
             "a bad weight",
             "a.svm",
             "a 1:1 # weight=-2\n",
-            "a.svm:1:16: expected a positive number as the weight, found `-2`",
+            "a.svm:1:16: expected a number from 0.000001 to 1000000 as the weight, found `-2`",
         ),
         case(
             "the place counts blank lines",
@@ -136,6 +141,25 @@ fn bad_libsvm() {
             "2 10 3\n0 1:1\n",
             "a.svm:1:3: expected `index:value`, found `10`",
         ),
+        case(
+            "binary data",
+            "a.svm",
+            b"\0\0\0\0",
+            "a.svm:1:1: expected a label, found control characters in `\\0\\0\\0\\0`",
+        ),
+        case(
+            "text by the name of vectors",
+            "a.txt",
+            "# tickets\n\nprinter out of toner\n",
+            "a.txt: raw lines have no labels; expected a format with labels, such as csv",
+        ),
+        case(
+            "text among bad rows",
+            "a.txt",
+            "printer out of toner\n",
+            "a.txt: has no good rows; the first of 1 bad ones: a.txt:1:9: expected `index:value`, found `out`",
+        )
+        .with(|options| options.skip_bad_rows = true),
         case(
             "no labels at all",
             "a.svm",
@@ -207,186 +231,6 @@ fn bad_xmc() {
             "a.xmc",
             "0 9 4\n",
             "a.xmc: has no rows; expected at least one",
-        ),
-    ]);
-}
-
-#[test]
-fn bad_text() {
-    check(vec![
-        case(
-            "a fastText label without a name",
-            "a.ft",
-            "__label__a tea\n__label__ tea\n",
-            "a.ft:2:10: expected a label after `__label__`, found nothing",
-        ),
-        case(
-            "Latin-1",
-            "a.ft",
-            b"__label__a th\xe9\n",
-            "a.ft:1:14: expected UTF-8 text, found the byte 0xe9",
-        ),
-        case(
-            "too few columns",
-            "a.csv",
-            "id,text,label\n1,tea,a\n2,tea\n",
-            "a.csv:3:1: expected 3 columns, as in the header, found 2",
-        ),
-        case(
-            "too many columns",
-            "a.csv",
-            "text,label\ntea, hot,a\n",
-            "a.csv:2:10: expected 2 columns, as in the header, found 3",
-        ),
-        case(
-            "too many columns behind a quoted line end",
-            "a.csv",
-            "text,label\n\"tea\nhot\",a,b\n",
-            "a.csv:3:8: expected 2 columns, as in the header, found 3",
-        ),
-        case(
-            "an unknown text column",
-            "a.csv",
-            "id,title,label\n1,tea,a\n",
-            "a.csv:1:1: expected a column `text`, found `id`, `title`, `label`; say `--text-column`",
-        ),
-        case(
-            "an unknown label column",
-            "a.csv",
-            "id,text,code\n1,tea,a\n",
-            "a.csv:1:1: expected a column `label` or `labels`, found `id`, `text`, `code`; say `--label-column`",
-        ),
-        case(
-            "a column that was asked for",
-            "a.tsv",
-            "text\tlabel\ntea\ta\n",
-            "a.tsv:1:1: expected a column `Title` for the text, found `text`, `label`",
-        )
-        .with(|options| options.text_column = Some("Title".to_owned())),
-        case(
-            "the same column twice in the header",
-            "a.csv",
-            "text,label,text\n",
-            "a.csv:1:1: expected different columns, found `text` twice",
-        ),
-        case(
-            "the same column for text and labels",
-            "a.csv",
-            "text,label\ntea,a\n",
-            "a.csv:1:1: expected text and labels in different columns, found both in `text`",
-        )
-        .with(|options| options.label_column = Some("text".to_owned())),
-        case(
-            "a quote that never ends",
-            "a.csv",
-            "text,label\ntea,a\nhot,\"tea\nmore,b\n",
-            "a.csv:3:5: expected a closing quote that ends the field, found none",
-        ),
-        case(
-            "text behind a quote",
-            "a.csv",
-            "text,label\n\"green \"hot\" tea\",a\n",
-            "a.csv:2:9: expected a comma or the line's end behind a closing quote, found text; a quote in a quoted \
-             field is written twice",
-        ),
-        case(
-            "an empty label among others",
-            "a.csv",
-            "text,label\ntea,a||b\n",
-            "a.csv:2:5: expected labels separated by `|`, found an empty one in `a||b`",
-        ),
-        case(
-            "a weight that is none",
-            "a.csv",
-            "text,label,n\ntea,a,many\n",
-            "a.csv:2:7: expected a positive number as the weight, found `many`",
-        )
-        .with(|options| options.weight_column = Some("n".to_owned())),
-        case(
-            "other bytes in a field",
-            "a.csv",
-            b"text,label\ntea,\xff\n",
-            "a.csv:2:5: expected UTF-8 text, found the byte 0xff",
-        ),
-        case(
-            "a header only",
-            "a.csv",
-            "text,label\n",
-            "a.csv: has no rows; expected at least one",
-        ),
-        case(
-            "lines to train on",
-            "a.txt",
-            "tea\n",
-            "a.txt: raw lines have no labels; expected a format with labels, such as csv",
-        )
-        .with(|options| options.format = Some(Format::Lines)),
-    ]);
-}
-
-#[test]
-fn bad_json() {
-    check(vec![
-        case(
-            "no JSON",
-            "a.jsonl",
-            "{\"text\": \"tea\", \"label\": \"a\"}\n{\"text\": tea}\n",
-            "a.jsonl:2:11: expected a JSON object, found bad JSON: expected ident",
-        ),
-        case(
-            "an object cut off",
-            "a.jsonl",
-            "{\"text\": \"tea\"\n",
-            "a.jsonl:1:14: expected a JSON object, found bad JSON: EOF while parsing an object",
-        ),
-        case(
-            "an array",
-            "a.jsonl",
-            "[1]\n",
-            "a.jsonl:1:1: invalid type: sequence, expected a JSON object",
-        ),
-        case(
-            "two objects in a line",
-            "a.jsonl",
-            "{\"text\": \"tea\", \"label\": \"a\"} {}\n",
-            "a.jsonl:1:31: expected a JSON object, found bad JSON: trailing characters",
-        ),
-        case(
-            "no text",
-            "a.jsonl",
-            "{\"title\": \"tea\", \"label\": \"a\"}\n",
-            "a.jsonl:1:1: expected a key `text`, found `label`, `title`; say `--text-column`",
-        ),
-        case(
-            "no label",
-            "a.jsonl",
-            "{\"text\": \"tea\"}\n",
-            "a.jsonl:1:1: expected a key `label` or `labels`, found `text`; say `--label-column`",
-        ),
-        case(
-            "a number as text",
-            "a.jsonl",
-            "{\"text\": 5, \"label\": \"a\"}\n",
-            "a.jsonl:1:10: invalid type: integer `5`, expected a string as the text",
-        ),
-        case(
-            "a fraction as label",
-            "a.jsonl",
-            "{\"text\": \"tea\", \"label\": 1.5}\n",
-            "a.jsonl:1:28: invalid type: floating point `1.5`, expected a label: a string, a whole number, or an array \
-             of these",
-        ),
-        case(
-            "labels inside labels",
-            "a.jsonl",
-            "{\"text\": \"tea\", \"label\": [[\"a\", \"b\"]]}\n",
-            "a.jsonl:1:37: expected a label in the array, found an array or null",
-        ),
-        case(
-            "an empty label",
-            "a.jsonl",
-            "{\"text\": \"tea\", \"label\": [\"\"]}\n",
-            "a.jsonl:1:1: expected labels, found an empty one",
         ),
     ]);
 }

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from conftest import made_up
-from memoir import MemoirClassifier
+from memoir import MemoirClassifier, _predicting
 from memoir._predicting import falling
 from scipy import sparse
 from sklearn.base import clone
@@ -68,7 +68,7 @@ def test_the_largest_number_is_that_of_the_predicted_class(algorithm):
     )
 
 
-def test_ties_fall_by_the_least_step():
+def test_ties_fall_by_the_least_step(monkeypatch):
     ranked = np.array([[3, 3, 1, 1, 0, 0, -0.0, -1, -1, -np.inf, -np.inf]], dtype=np.float32)
     for dtype in (np.float32, np.float64):
         fallen = falling(ranked.astype(dtype))
@@ -77,6 +77,9 @@ def test_ties_fall_by_the_least_step():
         probable = falling(np.abs(ranked[:, :6]).astype(dtype), 0.0)
         assert (np.diff(probable[0, :5]) < 0).all() and (probable[0, 4:] == 0).all()
     assert falling(np.empty((2, 0))).shape == (2, 0)
+    many = np.repeat(ranked, 9, axis=0)
+    monkeypatch.setattr(_predicting, "AT_ONCE", 30)
+    np.testing.assert_array_equal(falling(many.copy()), np.repeat(falling(ranked), 9, axis=0))
 
 
 def test_scores(model, data):

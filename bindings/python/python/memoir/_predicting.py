@@ -12,6 +12,9 @@ from . import _parameters
 from ._checks import positive
 from ._part import Part, steady
 
+AT_ONCE = 1 << 20
+"""Numbers of a large result that are worked on at once, so that little memory is needed beside it."""
+
 
 class TopK(NamedTuple):
     """The best classes of each row, best first."""
@@ -151,9 +154,10 @@ class Predicting(Part):
         if self._is_single:
             # What is left open, that none of the candidates is right, any class may be.
             left_open = np.maximum(1.0 - ranked.sum(axis=1, keepdims=True), 0.0) / len(self.classes_)
-            sums = (ranked + left_open).sum(axis=1, keepdims=True)
-            sums += left_open * (len(self.classes_) - len(self._met))
-            ranked, rest = (ranked + left_open) / sums, left_open / sums
+            ranked += left_open
+            sums = ranked.sum(axis=1, keepdims=True) + left_open * (len(self.classes_) - len(self._met))
+            ranked /= sums
+            rest = left_open / sums
         return self._filled(numbers, falling(ranked, 0.0), rest)
 
     @steady
@@ -240,17 +244,21 @@ class Predicting(Part):
 
 
 def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:
-    """Values, best first, that fall from place to place: of equal ones, each gets the number just below the one before it.
+    """Makes values, best first, fall from place to place: of equal ones, each gets the number just below the one before it.
 
     Only numbers at `least`, below which there is none, stay equal. Classes that tie would be told apart by their column
     otherwise, and ``argmax`` would differ from ``predict``, which takes the class that was met first.
     """
     integers = np.int64 if ranked.dtype.itemsize == 8 else np.int32
-    bits = np.ascontiguousarray(ranked).view(integers)
-    # Read as integers, floating-point numbers are in order, negative ones once their sign bit is a sign.
     sign = np.iinfo(integers).min
-    order = np.where(bits < 0, sign - bits, bits)
     steps = np.arange(ranked.shape[1], dtype=integers)
-    order = np.minimum.accumulate(order + steps, axis=1) - steps
-    fallen = np.where(order < 0, sign - order, order).view(ranked.dtype)
-    return np.where(ranked <= least, ranked, np.maximum(fallen, least))
+    rows = max(AT_ONCE // max(ranked.shape[1], 1), 1)
+    for start in range(0, len(ranked), rows):
+        part = ranked[start : start + rows]
+        bits = part.view(integers)
+        # Read as integers, floating-point numbers are in order, negative ones once their sign bit is a sign.
+        order = np.where(bits < 0, sign - bits, bits)
+        order = np.minimum.accumulate(order + steps, axis=1) - steps
+        fallen = np.where(order < 0, sign - order, order).view(ranked.dtype)
+        np.copyto(part, np.maximum(fallen, least), where=part > least)
+    return ranked

@@ -122,12 +122,16 @@ def given(y: Any) -> Given:
 
 def _flat(labels: Any) -> Given:
     """One label a row; none may be missing."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", "O")
     each = labels.reshape(-1) if getattr(labels, "ndim", 1) == 2 else labels
-    # Other types have no room for a label that is not there.
-    if getattr(getattr(labels, "dtype", None), "kind", "O") in "OfMm":
-        for row, label in enumerate(each):
-            if is_missing(label):
-                raise _no_label(row, label)
+    missing: Iterable[int] = ()
+    if kind == "O":
+        missing = (row for row, label in enumerate(each) if is_missing(label))
+    elif kind in "fMm":
+        missing = np.flatnonzero(each != each)
+    row = next(iter(missing), None)
+    if row is not None:
+        raise _no_label(row, each[row])
     return Given("single", labels)
 
 

@@ -226,14 +226,15 @@ impl Model {
                 .is_some_and(|calibration| calibration.several_labels)
     }
 
-    /// The words that are features, in the order of their numbers, and the number of training rows that hold each;
-    /// `None` if the input is not text. There are no numbers of rows where the file does not tell them.
-    fn words<'py>(&self, py: Python<'py>) -> Option<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
+    /// The words that are features, in the order of their numbers, and the number of training rows that hold each, as
+    /// far as the file tells it.
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
         let preprocessing = &self.inner.preprocessing;
-        let vocabulary = &preprocessing.text()?.vocabulary;
-        let words = (0..vocabulary.len() as u32).map(|number| vocabulary.name(number));
+        let text = preprocessing.text();
+        let text = text.ok_or_else(|| value_error("this model was trained on vectors and knows no words"))?;
+        let words = (0..text.vocabulary.len() as u32).map(|number| text.vocabulary.name(number));
         let rows = preprocessing.weighting.document_frequency.to_vec();
-        Some((words.collect(), rows.into_pyarray(py)))
+        Ok((words.collect(), rows.into_pyarray(py)))
     }
 
     /// Number of features of the input.

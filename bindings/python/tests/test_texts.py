@@ -1,5 +1,7 @@
 """Texts of every form."""
 
+import sys
+
 import numpy as np
 import pytest
 from memoir import MemoirTextClassifier
@@ -42,6 +44,37 @@ def test_every_form_gives_the_same_model(form, texts, expected):
     model = MemoirTextClassifier().fit(given, y)
     assert model._model.to_bytes() == expected._model.to_bytes()
     np.testing.assert_array_equal(model.predict(given), expected.predict(X))
+
+
+class Series:
+    """A column of a library that has Arrow's data and does not need pyarrow, as polars is."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise NotImplementedError
+
+    def to_list(self):
+        return self.values
+
+
+def test_arrow_data_without_pyarrow(monkeypatch, texts, expected):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    X, _ = texts
+    np.testing.assert_array_equal(expected.predict(Series(X)), expected.predict(X))
+
+
+def test_polars(texts, expected):
+    polars = pytest.importorskip("polars")
+    X, y = texts
+    for given in (polars.Series(X), polars.DataFrame({"text": X})):
+        model = MemoirTextClassifier().fit(given, polars.Series(y))
+        assert model._model.to_bytes() == expected._model.to_bytes()
+    lists = MemoirTextClassifier().fit(X, polars.Series([[label] for label in y]))
+    assert lists.predict(X[:1]) == [[y[0]]]
+    with pytest.raises(ValueError, match="row 1 of y has no label"):
+        model.fit(polars.Series(X[:3]), polars.Series(["a", None, "b"]))
 
 
 def test_unicode_and_empty_texts():

@@ -169,7 +169,8 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         if valid is not None:
             if not isinstance(valid, (tuple, list)) or len(valid) != 2:
                 raise ValueError(f"`valid` must be a pair (X, y), but is of type {type(valid).__name__}")
-            valid_rows, _, valid_targets = self._with_targets(*valid, targets.classes)
+            valid_X, valid_y = valid
+            valid_rows, _, valid_targets = self._with_targets(valid_X, valid_y, targets.classes)
             valid = (valid_rows, valid_targets.for_library())
         # The numbers of rows and the names are not held here while the library, which has its own, learns.
         labels, met, classes, kind = targets.for_library(), targets.met, targets.classes, targets.kind

@@ -83,10 +83,13 @@ def _is_arrow(X: Any) -> bool:
     return False
 
 
-def _arrow_buffers(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _arrow_buffers(X: Any) -> list[str] | tuple[np.ndarray, np.ndarray]:
     try:
         import pyarrow as pa
     except ImportError:
+        # polars has Arrow's buffers, but no need of pyarrow.
+        if hasattr(X, "to_list"):
+            return X.to_list()
         raise ImportError("reading Arrow data needs the package pyarrow") from None
     if not isinstance(X, (pa.Array, pa.ChunkedArray)):
         X = pa.chunked_array(X) if hasattr(X, "__arrow_c_stream__") else pa.array(X)

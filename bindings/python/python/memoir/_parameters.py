@@ -161,9 +161,10 @@ def threads(n_jobs: Any) -> int:
 def seed(random_state: Any) -> int:
     """The seed that `random_state` stands for."""
     if isinstance(random_state, numbers.Integral):
-        if not 0 <= random_state < 2**64:
-            raise ValueError(f"`random_state` must be from 0 to 2**64 - 1, but is {random_state}")
-        return int(random_state)
+        number = int(random_state)
+        if not 0 <= number < 2**64:
+            raise ValueError(f"`random_state` must be from 0 to 2**64 - 1, but is {number}")
+        return number
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

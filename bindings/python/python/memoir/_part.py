@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from . import _memoir, _targets
+
+Method = TypeVar("Method", bound=Callable)
 
 
 def copied(estimator: Any) -> Any:
@@ -18,14 +20,14 @@ def copied(estimator: Any) -> Any:
     return copy
 
 
-def steady(method: Callable) -> Callable:
+def steady(method: Method) -> Method:
     """Runs a method on the estimator as it is now: another thread may fit it anew meanwhile."""
 
     @functools.wraps(method)
     def run(self: Any, *arguments: Any, **named: Any) -> Any:
         return method(copied(self), *arguments, **named)
 
-    return run
+    return cast(Method, run)
 
 
 class Part:

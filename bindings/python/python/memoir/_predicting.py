@@ -249,7 +249,7 @@ def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:
     Only numbers at `least`, below which there is none, stay equal. Classes that tie would be told apart by their column
     otherwise, and ``argmax`` would differ from ``predict``, which takes the class that was met first.
     """
-    integers = np.int64 if ranked.dtype.itemsize == 8 else np.int32
+    integers: Any = np.int64 if ranked.dtype.itemsize == 8 else np.int32
     sign = np.iinfo(integers).min
     steps = np.arange(ranked.shape[1], dtype=integers)
     rows = max(AT_ONCE // max(ranked.shape[1], 1), 1)

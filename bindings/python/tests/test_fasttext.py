@@ -42,6 +42,9 @@ def test_thresholds_and_all_labels(model):
     assert sure == labels[:1]
     with pytest.raises(ValueError, match="one line at a time"):
         model.predict("two\nlines")
+    for wrong in (None, b"welding", ["welding", 3]):
+        with pytest.raises(ValueError, match="expected a text or a list of texts"):
+            model.predict(wrong)
 
 
 def test_test(model, files):
@@ -107,8 +110,21 @@ def test_words(model, files):
     lines = (files / "train.txt").read_text().splitlines()
     assert rows[words.index("weld")] == sum("weld" in line.split()[1:] for line in lines)
     assert model.words[model.get_word_id("weld")] == "weld" and model.get_word_id("unheard-of") == -1
+    assert all(word.isalpha() for word in words)
+    runs = fasttext.train_supervised(files / "train.txt", wordNgrams=2, minn=2, maxn=4)
+    assert set(runs.words) == set(words)
     assert "weld" in model and "unheard-of" not in model
     assert sorted(model.labels) == sorted(set(line.split()[0] for line in lines))
+
+
+def test_files_that_keep_no_counts(model, files, program):
+    """`compact --final` drops what only training needs: how often labels and words were met."""
+    model.save_model(files / "full")
+    program("compact", files / "full", "--final", "--precision", "int8", "--out", files / "final")
+    final = fasttext.load_model(files / "final")
+    assert set(final.words) == set(model.words) and set(final.labels) == set(model.labels)
+    assert final.get_words(include_freq=True)[1].sum() == 0
+    assert final.predict("welding")[0] == model.predict("welding")[0] and final.is_quantized()
 
 
 def test_what_is_not_there_says_so(model):

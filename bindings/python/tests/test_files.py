@@ -95,6 +95,10 @@ def test_models_of_several_labels_are_known_as_such(texts, tmp_path, program, al
         assert model.score(X, y) == fitted.score(X, [[label] for label in y])
         if algorithm == "softmax":
             assert model.partial_fit(X, sets).predict(X[:1])[0][0] in sets[0]
+    if algorithm == "softmax":
+        # Without the counts of classes, the calibration tells it.
+        program("compact", tmp_path / "several", "--final", "--out", tmp_path / "final")
+        assert memoir.load(tmp_path / "final").predict(X) == fitted.predict(X)
     single = memoir.load(tmp_path / "single")
     assert single.predict(X).shape == (400,) and single.score(X, y) > 0.9
     with pytest.raises(ValueError, match="call predict_topk"):

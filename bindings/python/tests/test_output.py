@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from conftest import made_up
-from memoir import MemoirClassifier, _predicting
+from memoir import MemoirClassifier, MemoirTextClassifier, _predicting
 from memoir._predicting import falling
 from scipy import sparse
 from sklearn.base import clone
@@ -118,6 +118,14 @@ def test_dense_beyond_the_limit_is_refused_in_bytes(model, data, limit):
         message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, more than dense_limit = 50,000"
         with pytest.raises(ValueError, match=re.escape(message) + r".*call predict_topk\(X, k\)"):
             method(X)
+    texts = MemoirTextClassifier(dense_limit=limit).fit(["red", "blue"], ["a", "b"])
+    with pytest.raises(ValueError, match="predict_proba of 4,000 rows"):
+        texts.predict_proba("some text" for _ in range(4000))
+    table = MemoirClassifier(dense_limit=limit).fit(X, np.eye(12, dtype=int)[data[1]])
+    with pytest.raises(
+        ValueError, match="predict of 600 rows .*: fit with a sparse indicator matrix, or raise"
+    ):
+        table.predict(X)
     assert strict.predict_proba(X, k=2).nnz == 1200
     assert strict.predict_proba(X[:100]).shape == (100, 12)
     assert clone(strict).dense_limit == limit

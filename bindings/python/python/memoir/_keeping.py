@@ -58,7 +58,8 @@ class Keeping(Part):
         -------
         estimator
             A fitted one, with the parameters that the file tells. In a file all forms of targets look alike: :meth:`predict` gives lists
-            of labels if training rows had more labels than there were rows, else one label a row.
+            of labels if training rows had more labels than there were rows, else one label a row. (A file of ``memoir compact --final``
+            tells it only if it is calibrated.)
 
         Examples
         --------

@@ -78,7 +78,8 @@ class Predicting(Part):
         if self._form == "lists":
             return self._met[numbers].tolist()
         if self._form == "indicator":
-            return self._dense(X, "predict", lambda _: self._filled(numbers, np.int64(1), np.int64(0)))
+            self._check_room(len(numbers), "predict", "fit with a sparse indicator matrix")
+            return self._filled(numbers, np.int64(1), np.int64(0))
         return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
 
     @steady
@@ -206,17 +207,24 @@ class Predicting(Part):
         return dense
 
     def _dense(self, X: Any, method: str, make: Any) -> np.ndarray:
+        """What `make` makes of `X`, if there is room for it."""
         check_is_fitted(self, "_model")
-        rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else 0
+        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+            X = list(X)
+        rows = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+        self._check_room(
+            rows, method, f"call predict_topk(X, k) or {method}(X, k=...) for the best classes only"
+        )
+        return make(X)
+
+    def _check_room(self, rows: int, method: str, instead: str) -> None:
         size = 8 * rows * len(self.classes_)
         limit = _parameters.parse_size("dense_limit", self.dense_limit)
         if limit is not None and size > limit:
             raise ValueError(
                 f"{method} of {rows:,} rows and {len(self.classes_):,} classes would take {size:,} bytes, more than "
-                f"dense_limit = {limit:,}: call predict_topk(X, k) or {method}(X, k=...) for the best "
-                "classes only, or raise dense_limit"
+                f"dense_limit = {limit:,}: {instead}, or raise dense_limit"
             )
-        return make(X)
 
     def _filled(self, numbers: np.ndarray, values: Any, rest: Any) -> np.ndarray:
         dense = np.empty((len(numbers), len(self.classes_)), dtype=np.result_type(values))

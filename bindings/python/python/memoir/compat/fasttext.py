@@ -7,8 +7,7 @@ same files and arguments, in the same order. What differs:
   ignored; a warning names them if they are given. memoir chooses its passes; ``passes=`` is a number of your own.
 - ``minn``/``maxn`` count runs of characters inside words; words themselves are counted too, unless ``wordNgrams=0``.
 - Text is lowercased and cut at Unicode word boundaries, not only at blanks.
-- ``words`` are all features: runs of words and of characters, too, where such are counted. ``get_words(include_freq=True)`` counts the
-  rows that hold a word, not its occurrences; there is no ``</s>``.
+- ``get_words(include_freq=True)`` counts the rows that hold a word, not its occurrences; there is no ``</s>``.
 - Models are memoir model files; fastText's ``.bin`` files cannot be opened.
 - There are no word vectors: nothing that needs them is there, and what is missing says so. Instead of ``quantize`` there are
   ``train_supervised(..., max_model_size="10M")`` and the command line's ``memoir compact``.
@@ -211,7 +210,14 @@ class FastText:
 
     def get_words(self, include_freq: bool = False, on_unicode_error: str = "strict") -> Any:
         """The words that the model knows, most frequent first; with their number of training rows if asked for."""
-        return _most_frequent_first(*self.estimator._model.words(), include_freq)
+        features, rows = self.estimator._model.words()
+        # Runs of several words have blanks, runs of characters a mark that no word has.
+        places = [
+            place for place, name in enumerate(features) if " " not in name and not name.startswith("#")
+        ]
+        return _most_frequent_first(
+            [features[place] for place in places], rows[places] if len(rows) else rows, include_freq
+        )
 
     def get_word_id(self, word: str) -> int:
         """The place of a word in ``words``, -1 if the model does not know it."""
@@ -229,6 +235,8 @@ class FastText:
             For a text, its labels and an array of their probabilities; for a list, a list of each. ``k=-1`` gives all.
         """
         texts = [text] if isinstance(text, str) else text
+        if texts is None or not all(isinstance(one, str) for one in texts):
+            raise ValueError(f"expected a text or a list of texts, got {text!r}")
         if any("\n" in one for one in texts):
             raise ValueError("predict processes one line at a time (remove '\\n')")
         classes, probabilities = self.estimator.predict_topk(
@@ -295,7 +303,7 @@ class FastText:
 
 
 def _most_frequent_first(names: list[str], counts: np.ndarray, include_freq: bool) -> Any:
-    """The names in the order of their counts and, if asked for, these. Without counts, names stay as they are."""
+    """The names in the order of their counts and, if asked for, these; without counts, which a file may lack, as they are."""
     if not len(counts):
         counts = np.zeros(len(names), dtype=np.uint32)
     order = np.argsort(-counts.astype(np.int64), kind="stable")

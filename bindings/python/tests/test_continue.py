@@ -94,6 +94,8 @@ def test_listed_classes_are_not_cut():
     X = np.eye(3)
     model = MemoirClassifier().partial_fit(X, np.array(["a", "b", "c"]), classes=["zzlong", "zzother", "a"])
     assert model.classes_.tolist() == ["a", "b", "c", "zzlong", "zzother"]
+    with pytest.raises(ValueError, match="1d array"):
+        MemoirClassifier().partial_fit(X, [1, 2, 3], classes=[[1, 2], [3, 4]])
     model = MemoirClassifier().partial_fit(X, np.array([1, 2, 3], dtype=np.uint8), classes=[300])
     assert model.classes_.tolist() == [1, 2, 3, 300]
 
@@ -144,6 +146,7 @@ def test_rows_without_weight_are_left_out_of_arrow_tables():
     arrow = pytest.importorskip("pyarrow")
     texts, labels = ["a b", "c d", "a e", "c f"], ["x", "y", "x", "y"]
     weights = [0, 1, 1, 1]
-    model = MemoirTextClassifier().fit(arrow.table({"t": texts}), labels, sample_weight=weights)
     again = MemoirTextClassifier().fit(texts[1:], labels[1:], sample_weight=weights[1:])
-    assert model._model.to_bytes() == again._model.to_bytes()
+    for given in (arrow.table({"t": texts}), arrow.array(["", *texts])[1:], arrow.chunked_array([texts])):
+        model = MemoirTextClassifier().fit(given, labels, sample_weight=weights)
+        assert model._model.to_bytes() == again._model.to_bytes()

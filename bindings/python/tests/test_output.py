@@ -102,7 +102,8 @@ def test_two_classes_have_one_score(data):
 
 def test_more_than_there_is(model, data):
     X, _ = data
-    assert model.predict_topk(X[:2], 99).classes.shape == (2, 12)
+    for more in (99, 2**70):
+        assert model.predict_topk(X[:2], more).classes.shape == (2, 12)
     for wrong in (0, -1, 1.5, "3", True):
         with pytest.raises(ValueError, match="`k` must be a whole number of at least 1"):
             model.predict_topk(X, wrong)

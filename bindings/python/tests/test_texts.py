@@ -71,6 +71,8 @@ def test_polars(texts, expected):
     for given in (polars.Series(X), polars.DataFrame({"text": X})):
         model = MemoirTextClassifier().fit(given, polars.Series(y))
         assert model._model.to_bytes() == expected._model.to_bytes()
+    weighted = MemoirTextClassifier().fit(given, y, sample_weight=np.arange(len(X)) % 2)
+    assert weighted.summary()["rows"] == len(X) // 2
     lists = MemoirTextClassifier().fit(X, polars.Series([[label] for label in y]))
     assert lists.predict(X[:1]) == [[y[0]]]
     with pytest.raises(ValueError, match="row 1 of y has no label"):

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from . import _callbacks, _labels, _memoir, _parameters, _targets
+from . import _callbacks, _inputs, _labels, _memoir, _parameters, _targets
 from ._describing import Describing
 from ._keeping import Keeping
 from ._part import copied
@@ -144,7 +144,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         def learn(learned: MemoirBase) -> None:
             learned._learn_here(*given, goes_on=goes_on)
             if listed is not None:
-                classes = _labels.in_type_of(np.asarray(listed), learned.classes_)
+                classes = _labels.in_type_of(column_or_1d(listed), learned.classes_)
                 classes = _targets.united(learned.classes_, classes, learned._form)
                 learned._take(learned._model, learned._met, classes, learned._kind)
 
@@ -165,7 +165,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
         if sample_weight is not None:
-            rows, targets, weights = self._weighted(rows, targets, given, X, sample_weight)
+            rows, targets, weights = self._weighted(rows, targets, given, sample_weight)
         if valid is not None:
             if not isinstance(valid, (tuple, list)) or len(valid) != 2:
                 raise ValueError(f"`valid` must be a pair (X, y), but is of type {type(valid).__name__}")
@@ -191,7 +191,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         self._take(model, met, classes, kind)
 
     def _weighted(
-        self, rows: Any, targets: _targets.Targets, given: _targets.Given, X: Any, sample_weight: Any
+        self, rows: Any, targets: _targets.Targets, given: _targets.Given, sample_weight: Any
     ) -> tuple[Any, _targets.Targets, np.ndarray]:
         """Rows, targets and weights without the rows of weight 0."""
         size = len(targets)
@@ -209,10 +209,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
                 f"but there are {least:g} and {most:g}"
             )
         if len(keep) < size:
-            if isinstance(rows, tuple):
-                rows = self._rows(X.take(keep), reset=False)
-            else:
-                rows = [rows[index] for index in keep] if isinstance(rows, list) else rows[keep]
+            rows = _inputs.taken(rows, keep)
             targets = _targets.number(given.taken(keep), targets.classes)
         return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,4 +12,5 @@ def positive(name: str, value: Any) -> int:
     """`value` as a whole number of at least 1, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"`{name}` must be a whole number of at least 1, but is {value!r}")
-    return int(value)
+    # More than this there is of nothing, and the native module cannot count further.
+    return min(int(value), sys.maxsize)

@@ -63,6 +63,14 @@ def texts(X: Any) -> list[str] | tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"expected texts, got {type(X).__name__}") from None
 
 
+def taken(rows: Any, keep: np.ndarray) -> Any:
+    """Only these of the rows that :func:`vectors` or :func:`texts` gave."""
+    if isinstance(rows, tuple):
+        offsets, content = rows
+        return [content[offsets[row] : offsets[row + 1]].tobytes().decode() for row in keep]
+    return [rows[row] for row in keep] if isinstance(rows, list) else rows[keep]
+
+
 def _only_column(X: Any) -> Any:
     if X.shape[1] != 1:
         raise ValueError(f"expected one column of texts, got {X.shape[1]} columns: choose one")

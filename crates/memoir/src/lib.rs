@@ -20,6 +20,7 @@ pub mod eval;
 pub mod model;
 pub mod oracle;
 pub mod params;
+mod per_thread;
 pub mod session;
 pub mod sparse;
 pub mod synth;

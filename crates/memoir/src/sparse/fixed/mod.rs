@@ -7,6 +7,7 @@
 
 mod answer;
 mod kernel;
+mod lookup;
 mod packed;
 mod posting;
 mod quantize;
@@ -14,6 +15,7 @@ mod search;
 mod select;
 
 pub(crate) use answer::{Answerer, least_of_largest};
+pub(crate) use lookup::for_each_common;
 pub use packed::{Bits, PackedRow, pack};
 pub(crate) use packed::{number, push_number};
 pub use posting::{Narrow, Posting, Wide};

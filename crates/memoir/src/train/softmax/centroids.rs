@@ -1,12 +1,12 @@
 //! First weights: the centroid of each class, scaled.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::rows::QuantizedRows;
 use crate::data::{Dataset, RowsByClass};
+use crate::per_thread::PerThread;
 use crate::sparse::fixed::quantize_weight;
 use crate::{Result, Session};
 
@@ -78,17 +78,12 @@ impl<'a> Centroids<'a> {
         session: &Session<'_>,
         mut emit: impl FnMut(u32, &[(u32, i16)]),
     ) -> Result<()> {
-        let sums: Vec<Mutex<Sums>> = (0..session.threads())
-            .map(|_| Mutex::new(Sums::new(self.rows.width())))
-            .collect();
+        let sums = PerThread::new(session, || Sums::new(self.rows.width()));
         for blocks in self.blocks().chunks(session.threads() * BLOCKS_PER_THREAD) {
             session.check()?;
             let found: Vec<Block> = session.run(|| {
-                let of_block = |classes: &Range<usize>| {
-                    let thread = rayon::current_thread_index().unwrap_or(0);
-                    let mut sums = sums[thread].lock().unwrap_or_else(PoisonError::into_inner);
-                    self.block(classes.clone(), least, &mut sums)
-                };
+                let of_block =
+                    |classes: &Range<usize>| self.block(classes.clone(), least, &mut sums.of_this_thread());
                 blocks.par_iter().map(of_block).collect()
             });
             for (classes, block) in blocks.iter().zip(&found) {

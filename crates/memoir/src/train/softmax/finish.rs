@@ -1,7 +1,5 @@
 //! The end of training: which pass was best, and what of the weights is kept.
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use super::choices::Choices;
@@ -10,6 +8,7 @@ use super::weights::Weights;
 use crate::data::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
+use crate::per_thread::PerThread;
 use crate::sparse::Scored;
 use crate::sparse::fixed::{FeatureRows, Narrow, Posting, SearchScratch, Wide, quantize_weight, search};
 use crate::{Event, Result, Session};
@@ -113,16 +112,10 @@ fn evaluate<P: Posting>(
                 .first()
                 .map_or(0, |best: &crate::sparse::fixed::FixedScore| best.class)
         };
-        let scratches: Vec<Mutex<_>> = (0..session.threads()).map(|_| Mutex::default()).collect();
+        let scratches = PerThread::new(session, Default::default);
         (0..valid.len())
             .into_par_iter()
-            .map(|row| {
-                let thread = rayon::current_thread_index().unwrap_or(0);
-                search_one(
-                    &mut scratches[thread].lock().unwrap_or_else(PoisonError::into_inner),
-                    row,
-                )
-            })
+            .map(|row| search_one(&mut scratches.of_this_thread(), row))
             .collect()
     });
     session.check()?;

@@ -1,7 +1,5 @@
 //! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use super::emphasis::Emphasis;
@@ -10,8 +8,9 @@ use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
 use super::weights::Weights;
 use crate::data::Dataset;
+use crate::per_thread::PerThread;
 use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, search,
+    FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, for_each_common, search,
 };
 use crate::{Result, Session};
 
@@ -97,7 +96,7 @@ pub(super) struct RivalSearch<'a> {
     pub(super) emphasis: Emphasis,
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
-    pub(super) scratches: Vec<Mutex<Scratch>>,
+    pub(super) scratches: PerThread<Scratch>,
     pub(super) tasks: Vec<Task>,
 }
 
@@ -131,7 +130,6 @@ impl<'a> RivalSearch<'a> {
         least_slope: f32,
         session: &Session<'_>,
     ) -> Self {
-        let scratches = (0..session.threads()).map(|_| Mutex::default()).collect();
         Self {
             data,
             rows,
@@ -139,7 +137,7 @@ impl<'a> RivalSearch<'a> {
             least_slope,
             emphasis: Emphasis::default(),
             first_repeated: usize::MAX,
-            scratches,
+            scratches: PerThread::new(session, Scratch::default),
             tasks: Vec::new(),
         }
     }
@@ -173,10 +171,7 @@ impl<'a> RivalSearch<'a> {
                 if session.cancel().is_raised() {
                     return;
                 }
-                let thread = rayon::current_thread_index().unwrap_or(0);
-                let mut scratch = self.scratches[thread]
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut scratch = self.scratches.of_this_thread();
                 for &row in rows {
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
@@ -339,14 +334,9 @@ pub(super) fn score_classes<P: Posting>(
                     }
                 }
             }
-            FeatureRow::Sparse(mut postings) => {
-                for (&class, score) in classes.iter().zip(scores.iter_mut()) {
-                    postings = &postings[postings.partition_point(|posting| posting.class() < class)..];
-                    if let Some(posting) = postings.first().filter(|posting| posting.class() == class) {
-                        *score += i32::from(posting.weight()) * value;
-                    }
-                }
-            }
+            FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
+                scores[place] += i32::from(postings[posting].weight()) * value;
+            }),
         }
     }
     for &class in classes {

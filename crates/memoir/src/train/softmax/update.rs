@@ -1,14 +1,13 @@
 //! Applies the slopes of a batch to the weights: each feature by one owner, in the order of the rows.
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use super::gradient::Slope;
 use super::rows::QuantizedRows;
 use super::weights::{FeatureRowMut, Weights};
 use crate::Session;
-use crate::sparse::fixed::{FeatureRows, Posting, WEIGHT_UNITS, padded};
+use crate::per_thread::PerThread;
+use crate::sparse::fixed::{FeatureRows, Posting, WEIGHT_UNITS, for_each_common, padded};
 
 /// The slopes of a batch, row by row.
 #[derive(Default)]
@@ -48,14 +47,15 @@ pub(super) struct Updater {
     tokens: Vec<(u32, f32)>,
     /// See [`Step::round`].
     round: u64,
-    /// One per thread.
-    scratches: Vec<Mutex<Scratch>>,
+    scratches: PerThread<Scratch>,
 }
 
 #[derive(Default)]
 struct Scratch {
     changes: Vec<f32>,
     touched: Vec<u32>,
+    /// Which of the touched classes have which of a feature's postings.
+    places: Vec<(u32, u32)>,
 }
 
 /// Parts per thread: enough to even out, few enough to cost nothing.
@@ -68,7 +68,7 @@ impl Updater {
             features: Vec::new(),
             tokens: Vec::new(),
             round: 0,
-            scratches: (0..session.threads()).map(|_| Mutex::default()).collect(),
+            scratches: PerThread::new(session, Scratch::default),
         }
     }
 
@@ -101,8 +101,7 @@ impl Updater {
                 .scan(0, |done, run| Some(std::mem::replace(done, run[run.len() - 1].1)));
             let work: Vec<_> = weight_parts.into_iter().zip(&runs).zip(starts).collect();
             work.into_par_iter().for_each(|((mut part, run), mut start)| {
-                let thread = rayon::current_thread_index().unwrap_or(0);
-                let mut scratch = scratches[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut scratch = scratches.of_this_thread();
                 scratch.changes.resize(width, 0.0);
                 for &(feature, end) in *run {
                     let tokens = &tokens[start as usize..end as usize];
@@ -184,13 +183,20 @@ impl Scratch {
             }
             // Looking a class up costs about as much as passing eight postings.
             FeatureRowMut::Sparse(postings) if self.touched.len() * 8 < postings.len() => {
+                // Noted first, as what is searched must not change meanwhile.
+                self.places.clear();
+                let places = &mut self.places;
+                for_each_common(postings, &self.touched, |touched, place| {
+                    places.push((touched as u32, place as u32));
+                });
+                for &(touched, place) in &self.places {
+                    let class = self.touched[touched as usize];
+                    let posting = &mut postings[place as usize];
+                    let change = self.changes[class as usize];
+                    *posting = P::new(class, moved(posting.weight(), change, dither));
+                }
                 for class in self.touched.drain(..) {
-                    let change = std::mem::take(&mut self.changes[class as usize]);
-                    let place = postings.partition_point(|posting| posting.class() < class);
-                    if let Some(posting) = postings.get_mut(place).filter(|posting| posting.class() == class)
-                    {
-                        *posting = P::new(class, moved(posting.weight(), change, dither));
-                    }
+                    self.changes[class as usize] = 0.0;
                 }
             }
             FeatureRowMut::Sparse(postings) => {

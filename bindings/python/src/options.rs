@@ -83,7 +83,7 @@ impl Training {
     ) -> Result<Model> {
         let mut valid = valid;
         if let (None, Some(fraction)) = (&valid, self.valid_fraction) {
-            let (rest, held_out) = train::hold_out(&training.data, fraction, session);
+            let (rest, held_out) = train::hold_out(&training.data, fraction, session)?;
             training.data = rest;
             valid = Some(held_out);
         }

@@ -188,7 +188,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
             Some(rows)
         }
         (None, Some(fraction)) => {
-            let (rest, held_out) = train::hold_out(&training.data, fraction, &session);
+            let (rest, held_out) = train::hold_out(&training.data, fraction, &session)?;
             training.data = rest;
             Some(held_out)
         }

@@ -266,7 +266,7 @@ impl VectorParser {
             draft
                 .entries
                 .extend(draft.indices.iter().copied().zip(draft.values.iter().copied()));
-            add_up_repeats(&mut draft.entries, self.first_index)?;
+            add_up_repeats(&mut draft.entries);
             draft.indices.clear();
             draft.values.clear();
             for &(index, value) in &draft.entries {
@@ -350,12 +350,12 @@ fn expected_value(reason: BadValue) -> &'static str {
     match reason {
         BadValue::NotANumber => "a number",
         BadValue::NotFinite => "a finite number",
-        BadValue::TooLarge => "a number that a 32-bit float can hold",
+        BadValue::TooLarge => "a number between -1e16 and 1e16",
     }
 }
 
 /// Sorts `entries` and adds up repeats, in the order in which they came.
-fn add_up_repeats(entries: &mut Vec<(u32, f32)>, first_index: u64) -> Result<(), Problem> {
+fn add_up_repeats(entries: &mut Vec<(u32, f32)>) {
     entries.sort_by_key(|entry| entry.0);
     entries.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
@@ -364,15 +364,5 @@ fn add_up_repeats(entries: &mut Vec<(u32, f32)>, first_index: u64) -> Result<(),
         }
         same
     });
-    if let Some((index, _)) = entries.iter().find(|(_, value)| !value.is_finite()) {
-        let index = u64::from(*index) + first_index;
-        return Err(Problem::new(
-            0,
-            format!(
-                "the values of feature {index}, which is repeated, add up to more than a 32-bit float can hold"
-            ),
-        ));
-    }
     entries.retain(|(_, value)| *value != 0.0);
-    Ok(())
 }

@@ -108,11 +108,17 @@ pub(super) fn with_known_classes(valid: Dataset, data: &Dataset) -> Dataset {
 
 /// Splits off about `fraction` of the rows, chosen at random by the session's seed, as (rest, held out).
 ///
-/// No class loses its last row, so the rest still knows every class.
-pub fn hold_out(data: &Dataset, fraction: f64, session: &Session<'_>) -> (Dataset, Dataset) {
+/// No class loses its last row, so the rest still knows every class. It is an error if there is no row to spare.
+pub fn hold_out(data: &Dataset, fraction: f64, session: &Session<'_>) -> Result<(Dataset, Dataset)> {
     let chosen = choose(&data.labels, data.classes.len(), fraction, session);
+    if !chosen.contains(&true) {
+        return Err(Error::Unlearnable(format!(
+            "`valid-fraction` of {fraction} holds out none of the {} rows: each class must keep one to learn from",
+            data.len()
+        )));
+    }
     let part = |held_out: bool| data.subset((0..data.len()).filter(|&row| chosen[row] == held_out));
-    (part(false), part(true))
+    Ok((part(false), part(true)))
 }
 
 fn choose(labels: &LabelSets, classes: usize, fraction: f64, session: &Session<'_>) -> Vec<bool> {

@@ -1,5 +1,6 @@
 //! Standard output: results go there whole, and what keeps them from getting there is said like every other error.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -22,4 +23,30 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
 /// What a failed write to standard output means.
 pub(crate) fn write_error(reason: io::Error) -> Error {
     Error::io(Path::new("<stdout>"), "cannot write", reason)
+}
+
+/// A name as tables for people show it: as it is, but for what would break the line or the terminal.
+pub(crate) fn on_one_line(name: &str) -> Cow<'_, str> {
+    if !name.contains(|c: char| c.is_control() || c == '\\') {
+        return Cow::Borrowed(name);
+    }
+    let shown = name.chars().flat_map(|c| {
+        let escaped = (c.is_control() || c == '\\').then(|| c.escape_debug());
+        escaped
+            .into_iter()
+            .flatten()
+            .chain((!c.is_control() && c != '\\').then_some(c))
+    });
+    Cow::Owned(shown.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_as_they_are_where_they_can() {
+        assert_eq!(on_one_line("men's \"shoes\" – é"), "men's \"shoes\" – é");
+        assert_eq!(on_one_line("a\tb\\c\u{1b}"), "a\\tb\\\\c\\u{1b}");
+    }
 }

@@ -169,7 +169,7 @@ fn bad_json() {
             "an array",
             "a.jsonl",
             "[1]\n",
-            "a.jsonl:1:1: expected a JSON object, found sequence",
+            "a.jsonl:1:1: expected a JSON object, found an array",
         ),
         case(
             "two objects in a line",
@@ -205,13 +205,33 @@ fn bad_json() {
             "labels inside labels",
             "a.jsonl",
             "{\"text\": \"tea\", \"label\": [[\"a\"]]}\n",
-            "a.jsonl:1:26: expected a label in the array: a string or a whole number, found sequence",
+            "a.jsonl:1:26: expected a label in the array: a string or a whole number, found an array",
         ),
         case(
             "an empty label",
             "a.jsonl",
             "{\"text\": \"tea\", \"label\": [\"\"]}\n",
-            "a.jsonl:1:1: expected labels, found an empty one",
+            "a.jsonl:1:26: expected labels, found an empty one",
         ),
+        case(
+            "an array as text",
+            "a.jsonl",
+            "{\"label\": \"a\", \"text\": [\"tea\"]}\n",
+            "a.jsonl:1:24: expected a string as the text, found an array",
+        ),
+        case(
+            "a negative weight",
+            "a.jsonl",
+            "{\"label\": \"a\", \"text\": \"tea\", \"n\": -1}\n",
+            "a.jsonl:1:36: expected a number from 0.000001 to 1000000 as the weight, found `-1`",
+        )
+        .with(|options| options.weight_column = Some("n".to_owned())),
+        case(
+            "a weight in quotes",
+            "a.jsonl",
+            "{\"label\": \"a\", \"text\": \"tea\", \"n\": \"2\"}\n",
+            "a.jsonl:1:36: expected a number as the weight, found string \"2\"",
+        )
+        .with(|options| options.weight_column = Some("n".to_owned())),
     ]);
 }

@@ -155,6 +155,12 @@ fn bad_libsvm() {
         )
         .with(|options| options.skip_bad_rows = true),
         case(
+            "no features at all",
+            "a.svm",
+            "a\nb\n",
+            "a.svm: no row has a feature; expected rows such as `label 3:1 17:0.5`",
+        ),
+        case(
             "no labels at all",
             "a.svm",
             "1:1\n 2:1\n",
@@ -171,6 +177,12 @@ fn bad_xmc() {
             "a.xmc",
             "0 1:1\n",
             "a.xmc:1:1: expected a header of three whole numbers (rows, features, classes), found `0 1:1`",
+        ),
+        case(
+            "a bad header behind comments",
+            "a.xmc",
+            "# c\n\n0 1:1 # d\n",
+            "a.xmc:3:1: expected a header of three whole numbers (rows, features, classes), found `0 1:1`",
         ),
         case(
             "a header of two",

@@ -264,7 +264,7 @@ proptest! {
         let options = ReadOptions { block_size: Some(block_size), ..ReadOptions::default() };
         let kept: Vec<&Row> = rows.iter().filter(|row| !row.0.is_empty() || !row.1.is_empty()).collect();
         let read = read_training(bytes_source("a.svm", &text), &options, &raw(), &session(threads));
-        if kept.iter().all(|row| row.0.is_empty()) {
+        if kept.iter().all(|row| row.0.is_empty()) || kept.iter().all(|row| row.1.is_empty()) {
             prop_assert!(read.is_err());
             return Ok(());
         }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use memoir::Model;
 
 use crate::arguments::silent_session;
-use crate::output::print;
+use crate::output::{on_one_line, print};
 use crate::sizes::{show_count, show_counted, show_size};
 use crate::{Context, interrupt};
 
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             let done = format!(
                 "merged {} into `{}`",
                 show_counted(merged, "class"),
-                into.escape_debug()
+                on_one_line(into)
             );
             (model, out, done)
         }
@@ -123,7 +123,7 @@ fn list(model: &Model, json: bool) -> anyhow::Result<()> {
             let _ = writeln!(text, "{line}");
         } else {
             let rows = rows.map_or("?".to_owned(), |&rows| show_count(u64::from(rows)));
-            let _ = writeln!(text, "{rows:>10}  {}", name.escape_debug());
+            let _ = writeln!(text, "{rows:>10}  {}", on_one_line(name));
         }
     }
     print(&text)

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::Context;
 use crate::arguments::{Reading, Running};
 use crate::evaluation_report;
-use crate::output::print;
+use crate::output::{on_one_line, print};
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_time};
 
@@ -178,8 +178,8 @@ pub(crate) fn table(report: &Report, time: Duration) -> String {
                 text,
                 "{:>8}  {} taken for {}",
                 show_count(confusion.count),
-                confusion.truth.escape_debug(),
-                confusion.predicted.escape_debug()
+                on_one_line(&confusion.truth),
+                on_one_line(&confusion.predicted)
             );
         }
     }

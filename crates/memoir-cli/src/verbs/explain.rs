@@ -14,7 +14,7 @@ use memoir::text::{Input, TextScratch};
 use memoir::{Error, Model};
 
 use crate::arguments::{parse_positive, silent_session};
-use crate::output::print;
+use crate::output::{on_one_line, print};
 use crate::{Context, marked_text};
 
 /// Show which words decide for an answer, or what a class has learned
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
     /// Print a page with the words of the text marked: green for the answer, red for the runner-up
-    #[arg(long, requires = "text", conflicts_with = "json")]
+    #[arg(long, requires = "text", conflicts_with_all = ["json", "row", "class"])]
     html: bool,
     /// How many features to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive)]
@@ -137,7 +137,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
         let probability = candidate.probability.map_or(String::new(), |probability| {
             format!("  probability {probability:.4}")
         });
-        let class = candidate.name.escape_debug();
+        let class = on_one_line(&candidate.name);
         let _ = writeln!(text, "{name:<11}{class}  {:.4}{probability}", candidate.score);
     };
     side("answer", &explanation.answer);
@@ -155,7 +155,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
             "{:>+8.4}  {:>+9.4}  {}",
             share.for_answer,
             share.for_runner_up,
-            share.name.escape_debug()
+            on_one_line(&share.name)
         );
     }
     text
@@ -164,7 +164,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
 fn class_table(features: &[FeatureWeight]) -> String {
     let mut text = String::from("  weight  feature\n");
     for feature in features {
-        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, feature.name.escape_debug());
+        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, on_one_line(&feature.name));
     }
     text
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::Context;
 use crate::arguments::parse_positive;
-use crate::output::print;
+use crate::output::{on_one_line, print};
 use crate::sizes::{show_count, show_counted, show_size};
 
 /// Show what is in a model file: sizes, parameters, classes
@@ -103,14 +103,14 @@ fn class_table(profile: &ClassProfile) -> String {
         .map_or("unknown".to_owned(), |rows| show_count(u64::from(rows)));
     let mut text = format!(
         "class  {}\nrows   {rows}\n\n  weight  feature\n",
-        profile.name.escape_debug()
+        on_one_line(&profile.name)
     );
     for feature in &profile.strongest {
-        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, feature.name.escape_debug());
+        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, on_one_line(&feature.name));
     }
     text += "\n  cosine  nearest classes\n";
     for near in &profile.nearest {
-        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, near.name.escape_debug());
+        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, on_one_line(&near.name));
     }
     text
 }
@@ -190,7 +190,7 @@ fn add_classes(text: &mut String, classes: &[ClassSize]) {
             text,
             "{:>10}  {}",
             show_count(u64::from(class.rows)),
-            class.name.escape_debug()
+            on_one_line(&class.name)
         );
     }
 }

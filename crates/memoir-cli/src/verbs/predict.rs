@@ -28,8 +28,8 @@ Scores are probabilities if the model is calibrated (`memoir inspect` says so); 
 own, and a note says so. Rows that --skip-bad-rows leaves out, and rows without an answer, are empty
 lines.
 
-Without --format, a text model reads standard input and .txt files as one text per line, unless the
-first shows another format.
+Without --format, a text model reads standard input and .txt files as one text per line, unless they
+begin like fastText or JSON; text that is vectors, or the reverse, is refused.
 
 Examples:
   memoir predict m.memoir new.csv --top-k 3 --scores

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to be left raw
     #[arg(long, value_name = "KIND", default_value = "auto")]
     weighting: ValueKind,
-    /// How weights are stored: f32, or f16 for half the size [default: as the algorithm makes them]
+    /// How weights are stored: f32, or f16 for smaller files [default: as the algorithm makes them]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<StoredPrecision>,
     #[command(flatten)]
@@ -242,6 +242,9 @@ fn check_continuing(arguments: &Arguments, given: &Given) -> anyhow::Result<()> 
 
 /// A folder that is not there is an error before the data is read, not after.
 fn check_target(path: &Path) -> anyhow::Result<()> {
+    if path == Path::new("-") {
+        bail!("a model is a file: it cannot be written to standard output");
+    }
     if path.is_dir() {
         bail!(
             "{}: cannot write the model here: it is a directory",

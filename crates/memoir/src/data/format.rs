@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::de::IgnoredAny;
+
 use super::number::{leading_digits, whole_value};
 use crate::{Error, Result};
 
@@ -101,36 +103,65 @@ impl Format {
         }
     }
 
-    /// The format of data whose name does not settle it (`.txt`, or no name at all), where its first line leaves no
-    /// doubt: three whole numbers are an xmc header, which no libsvm row can be; `__label__` begins fastText. Of the
-    /// lines that hold something, the first is vectors or raw text if it cannot be the other.
+    /// The format of data whose name does not settle it (`.txt`, or no name at all), where its first rows leave no
+    /// doubt: three whole numbers are an xmc header, which no libsvm row can be; `__label__` begins fastText; an object is
+    /// JSON. Rows are vectors or raw text if they cannot be the other.
     pub(super) fn from_content(bytes: &[u8]) -> Option<Self> {
-        let mut lines = bytes.split(|&byte| byte == b'\n').map(words);
-        let first = lines.next()?;
-        if first.first().is_some_and(|word| word.starts_with(b"__label__")) {
+        let bytes = &bytes[preamble(bytes)..];
+        let first = bytes.split(|&byte| byte == b'\n').next()?.trim_ascii();
+        if first.starts_with(b"__label__") {
             return Some(Self::FastText);
         }
-        if first.len() == 3 && first.iter().all(|word| word.iter().all(u8::is_ascii_digit)) {
+        if first.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(first).is_ok() {
+            return Some(Self::Jsonl);
+        }
+        let header = words(without_comment(first));
+        if header.len() == 3 && header.iter().all(|word| word.iter().all(u8::is_ascii_digit)) {
             return Some(Self::Xmc);
         }
-        let is_row = |line: &Vec<&[u8]>| line.first().is_some_and(|word| word[0] != b'#');
-        let row = std::iter::once(first).chain(lines).find(is_row)?;
-        let indices: Vec<Option<u64>> = row.iter().map(|word| index_of_pair(word)).collect();
-        let behind_label = &indices[usize::from(indices[0].is_none())..];
-        if behind_label.len() >= SURE_PAIRS
-            && behind_label.iter().all(Option::is_some)
-            && behind_label.is_sorted_by(|index, next| index < next)
-        {
-            return Some(Self::Libsvm);
+        let (mut pairs, mut letters, mut are_vectors) = (0, false, true);
+        let rows = bytes
+            .split(|&byte| byte == b'\n')
+            .map(|line| words(without_comment(line)));
+        for row in rows.filter(|row| !row.is_empty()).take(JUDGED_ROWS) {
+            let indices: Vec<Option<u64>> = row.iter().map(|word| index_of_pair(word)).collect();
+            let behind_label = &indices[usize::from(indices[0].is_none())..];
+            are_vectors &= behind_label.iter().all(Option::is_some)
+                && behind_label.is_sorted_by(|index, next| index < next);
+            pairs += indices.iter().flatten().count();
+            letters |= row.iter().any(|word| word.iter().any(u8::is_ascii_alphabetic));
         }
-        let has_letters = |word: &&[u8]| word.iter().any(u8::is_ascii_alphabetic);
-        let is_text = indices.iter().all(Option::is_none) && row.iter().skip(1).any(has_letters);
-        is_text.then_some(Self::Lines)
+        match pairs {
+            0 if letters => Some(Self::Lines),
+            SURE_PAIRS.. if are_vectors => Some(Self::Libsvm),
+            _ => None,
+        }
     }
 }
 
-/// So many `index:value` in a row, with rising indices, are a vector: times of day in a text hardly come like that.
+/// Rows that are looked at.
+const JUDGED_ROWS: usize = 8;
+
+/// So many `index:value`, behind labels and with rising indices, are vectors: times of day in a text hardly come like that.
 const SURE_PAIRS: usize = 3;
+
+/// Length of the blank lines and comments that `bytes` begins with.
+pub(super) fn preamble(bytes: &[u8]) -> usize {
+    let mut length = 0;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let content = line.trim_ascii_start();
+        if !content.is_empty() && content[0] != b'#' {
+            break;
+        }
+        length += line.len();
+    }
+    length
+}
+
+/// A line up to its comment.
+pub(super) fn without_comment(line: &[u8]) -> &[u8] {
+    &line[..memchr::memchr(b'#', line).unwrap_or(line.len())]
+}
 
 fn words(line: &[u8]) -> Vec<&[u8]> {
     let words = line.split(u8::is_ascii_whitespace);
@@ -214,12 +245,32 @@ mod tests {
         let format = |content: &str| Format::from_content(content.as_bytes());
         assert_eq!(format("a,b 3:1 17:0.5 20:1e3\n"), Some(Format::Libsvm));
         assert_eq!(format("# from April\n\n 3:1 17:0.5 20:1\n"), Some(Format::Libsvm));
+        assert_eq!(format("a 3:1 17:0.5\nb\nc 4:1 # last\n"), Some(Format::Libsvm));
         assert_eq!(format("a 3:1 17:0.5\n"), None, "two may be anything");
         assert_eq!(format("open 8:00 7:30 9:15\n"), None, "no vector goes down");
-        assert_eq!(format("open 8:00 to 9:15\n"), None, "a bad row or a text");
-        assert_eq!(format("printer out of toner\nx 1:1\n"), Some(Format::Lines));
-        assert_eq!(format("printer\n"), None, "a label without features");
+        assert_eq!(format("open 8:00 to 9:15 or 9:30\n"), None, "a bad row or a text");
+        assert_eq!(format("printer out of toner\n"), Some(Format::Lines));
+        assert_eq!(format("printer\n"), Some(Format::Lines));
+        assert_eq!(format("text,label\ntea,a\n"), Some(Format::Lines));
+        assert_eq!(
+            format("printer out of toner\nx 1:1\n"),
+            None,
+            "a bad row or a text"
+        );
+        assert_eq!(format("{\"text\": \"3:1\"}\n"), Some(Format::Jsonl));
+        assert_eq!(format("{tea}\n"), Some(Format::Lines));
         assert_eq!(format("7 8 9 10\n"), None, "a bad row or a text");
+    }
+
+    #[test]
+    fn what_comes_before_the_first_row_is_passed_over() {
+        let format = |content: &str| Format::from_content(content.as_bytes());
+        assert_eq!(
+            format("# c\n\n10 20 3 # rows, features, classes\n"),
+            Some(Format::Xmc)
+        );
+        assert_eq!(format("\n__label__a tea"), Some(Format::FastText));
+        assert_eq!(preamble(b"\n # c\r\n\na # b\n# c\n"), 8);
     }
 
     #[test]

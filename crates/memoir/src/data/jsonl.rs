@@ -68,8 +68,9 @@ impl JsonParser {
                 .ok_or_else(|| Self::missing(line, &[&self.text], "text"))?;
             let weight = match (fields.weight, &self.weight) {
                 (Some(weight), _) => {
-                    let text = weight.to_string();
-                    Some(read_weight(text.as_bytes()).map_err(|message| Problem::new(0, message))?)
+                    let key = self.weight.as_slice();
+                    let weight = read_weight(weight.to_string().as_bytes());
+                    Some(weight.map_err(|message| at_value(line, key, message))?)
                 }
                 (None, Some(name)) => return Err(Self::missing(line, &[name], "weight")),
                 (None, None) => None,
@@ -83,13 +84,17 @@ impl JsonParser {
                 None => {}
                 Some(labels) => {
                     if labels.iter().any(|label| label.trim().is_empty()) {
-                        return Err(Problem::new(0, "expected labels, found an empty one"));
+                        return Err(at_value(
+                            line,
+                            &self.labels,
+                            "expected labels, found an empty one",
+                        ));
                     }
                     // The items of an array are separate already.
                     let separator = self.separator.as_deref().filter(|_| labels.len() == 1);
                     for label in &labels {
                         split_labels(label, separator, &mut parsed.names, &mut classes)
-                            .map_err(|message| Problem::new(0, message))?;
+                            .map_err(|message| at_value(line, &self.labels, message))?;
                     }
                 }
             }
@@ -139,23 +144,48 @@ fn explain(line: &str, reason: &serde_json::Error) -> Problem {
             format!("expected a JSON object, found bad JSON: {message}"),
         );
     }
-    let values = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(line).unwrap_or_default();
-    let starts = values.values().map(|value| {
-        let start = value.get().as_ptr().addr() - line.as_ptr().addr();
-        (start, start + value.get().len())
-    });
+    let starts = values(line).into_values();
+    // In front of an array or an object it stands at the colon.
     let start = starts
-        .filter(|(start, end)| (*start..=*end).contains(&place))
+        .filter(|(start, end)| (start.saturating_sub(1)..=*end).contains(&place))
         .map(|(start, _)| start)
-        .next();
+        .max();
     let found = message
         .strip_prefix("invalid type: ")
         .or_else(|| message.strip_prefix("invalid value: "));
     let message = match found.and_then(|found| found.split_once(", expected ")) {
-        Some((found, expected)) => format!("expected {expected}, found {found}"),
+        Some((found, expected)) => {
+            let expected = expected.replace("f64", "a number as the weight");
+            let found = match found {
+                "sequence" => "an array",
+                "map" => "an object",
+                other => other,
+            };
+            format!("expected {expected}, found {found}")
+        }
         None => message.to_owned(),
     };
     Problem::new(start.unwrap_or(place), message)
+}
+
+/// Where the values of an object begin and end in its line.
+fn values(line: &str) -> HashMap<Cow<'_, str>, (usize, usize)> {
+    let values = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(line).unwrap_or_default();
+    let place = |value: &RawValue| {
+        let start = value.get().as_ptr().addr() - line.as_ptr().addr();
+        (start, start + value.get().len())
+    };
+    values
+        .into_iter()
+        .map(|(key, value)| (key, place(value)))
+        .collect()
+}
+
+/// A problem with the value of the first of these keys that the object has.
+fn at_value(line: &str, keys: &[String], message: impl Into<String>) -> Problem {
+    let values = values(line);
+    let start = keys.iter().find_map(|key| values.get(key.as_str()));
+    Problem::new(start.map_or(0, |(start, _)| *start), message)
 }
 
 struct ObjectVisitor<'p>(&'p JsonParser);

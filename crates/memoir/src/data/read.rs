@@ -129,6 +129,12 @@ fn read_raw(
                     Ok(())
                 },
             )?;
+            if assembly.width() == 0 {
+                return Err(Error::input(
+                    reader.name(),
+                    "no row has a feature; expected rows such as `label 3:1 17:0.5`",
+                ));
+            }
             let features = reader.promised_features().unwrap_or(assembly.width());
             let before = known.map_or(0, |known| known.preprocessing.input_features());
             (None, features.max(before))

@@ -3,6 +3,7 @@
 
 use super::blocks::RecordEnds;
 use super::feed::{Feed, RawBlock};
+use super::format::{preamble, without_comment};
 use super::header::Header;
 use super::jsonl::JsonParser;
 use super::libsvm::VectorParser;
@@ -33,9 +34,16 @@ impl Parser {
         Ok(match format {
             Format::Libsvm => (Self::Vectors(VectorParser::libsvm(options)), 0),
             Format::Xmc => {
-                let line = first_line(bytes);
-                let parser = VectorParser::xmc(options, Header::parse(line)?);
-                (Self::Vectors(parser), line.len())
+                let before = preamble(bytes);
+                let line = first_line(&bytes[before..]);
+                let header = Header::parse(without_comment(line)).map_err(|problem| Problem {
+                    line: memchr::memchr_iter(b'\n', &bytes[..before]).count() as u64,
+                    ..problem
+                })?;
+                (
+                    Self::Vectors(VectorParser::xmc(options, header)),
+                    before + line.len(),
+                )
             }
             Format::FastText => (Self::FastText, 0),
             Format::Csv | Format::Tsv => {
@@ -54,6 +62,14 @@ impl Parser {
             Self::Table(parser) => parser.parse(bytes, parsed),
             Self::Json(parser) => parser.parse(bytes, parsed),
             Self::RawLines => lines::parse_raw(bytes, skip_bad_rows, parsed),
+        }
+    }
+
+    /// What was guessed and may be wrong.
+    fn note(&self) -> Option<&str> {
+        match self {
+            Self::Table(parser) => parser.note(),
+            _ => None,
         }
     }
 
@@ -182,6 +198,9 @@ impl<'s, 'o> Reader<'s, 'o> {
         }
         let (parser, header) = Parser::new(format, &first.bytes, options, labelled)
             .map_err(|problem| located(&name, 1, problem))?;
+        if let Some(note) = parser.note() {
+            session.note(format!("{name}: {note}"));
+        }
         let lines = memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64;
         first.bytes.drain(..header);
         Ok(Self {
@@ -336,8 +355,7 @@ fn first_line(bytes: &[u8]) -> &[u8] {
 
 /// Whether all lines are blank or comments.
 fn holds_no_row(bytes: &[u8]) -> bool {
-    let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
-    lines.all(|line| line.is_empty() || line[0] == b'#')
+    preamble(bytes) == bytes.len()
 }
 
 fn unknown_format(name: &str) -> Error {

@@ -25,6 +25,8 @@ pub(super) struct TableParser {
     weight: Option<usize>,
     separator: Option<String>,
     skip_bad_rows: bool,
+    /// Which column was taken only because the other one is known.
+    note: Option<String>,
 }
 
 /// Whether a record is a line that begins with `#` and has no second field, as no row of a table has.
@@ -55,6 +57,7 @@ impl TableParser {
             weight: None,
             separator: (!options.single_label && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
+            note: None,
         };
         let mut reader = parser.reader(bytes);
         let mut record = ByteRecord::new();
@@ -84,6 +87,11 @@ impl TableParser {
         parser.width = names.len();
         parser.choose_columns(&names, options, labels_needed)?;
         Ok((parser, end))
+    }
+
+    /// What was guessed and may be wrong.
+    pub(super) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     fn reader<'b>(&self, bytes: &'b [u8]) -> Reader<&'b [u8]> {
@@ -163,6 +171,17 @@ impl TableParser {
             })?,
         };
         self.label = label.or_else(|| other(self.text));
+        self.note = match (text, label, self.label) {
+            (None, Some(_), _) => Some(format!(
+                "the text is taken from {}",
+                shown(names[self.text].as_bytes())
+            )),
+            (Some(_), None, Some(label)) if labels_needed => Some(format!(
+                "labels are taken from {}",
+                shown(names[label].as_bytes())
+            )),
+            _ => None,
+        };
         if self.label.is_none() && labels_needed {
             let message = format!(
                 "expected a column `label` or `labels`, found {}; say `--label-column`",

@@ -79,12 +79,18 @@ impl Choices {
             (true, false) => 0.05,
             (true, true) => 0.1,
         };
-        // The fewer rows a centroid is made of, the less it is worth: the start is shorter, and steps are longer.
-        let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(4.0, 8.0));
+        // The fewer rows a centroid is made of, the less it is worth: the start is shorter, and steps are longer. Long rows say
+        // more each, and one pass must do.
+        let (shortest, reach) = if long && !several {
+            (6.0, 20.0)
+        } else {
+            (4.0, 16.0)
+        };
+        let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(shortest, 8.0));
         let step = if several {
             2.0
         } else {
-            (16.0 / start_scale).clamp(2.5, 4.0)
+            (reach / start_scale).clamp(2.5, 4.0)
         };
         let step_size = number("step-size", step);
         Self {

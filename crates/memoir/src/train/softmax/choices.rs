@@ -42,6 +42,9 @@ impl Shape {
 /// Every number that training needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choices {
+    /// Whether rows are long, and have several labels.
+    long: bool,
+    several: bool,
     pub(super) passes: usize,
     /// Whether later passes look for rivals anew.
     pub(super) rescan: bool,
@@ -79,21 +82,13 @@ impl Choices {
             (true, false) => 0.05,
             (true, true) => 0.1,
         };
-        // The fewer rows a centroid is made of, the less it is worth: the start is shorter, and steps are longer. Long rows say
-        // more each, and one pass must do.
-        let (shortest, reach) = if long && !several {
-            (6.0, 20.0)
-        } else {
-            (4.0, 16.0)
-        };
+        // The fewer rows a centroid is made of, the less it is worth, if rows do not tell better: see `start`.
+        let shortest = if long && !several { 6.0 } else { 4.0 };
         let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(shortest, 8.0));
-        let step = if several {
-            2.0
-        } else {
-            (reach / start_scale).clamp(2.5, 4.0)
-        };
-        let step_size = number("step-size", step);
+        let step_size = number("step-size", Self::first_step(start_scale, long, several));
         Self {
+            long,
+            several,
             passes: integer("passes", passes),
             // Many labels a row crowd each other out of the rivals of the first pass.
             rescan: values.word("rescan").map_or(several, |word| word == "yes"),
@@ -119,6 +114,30 @@ impl Choices {
             least_weight: number("least-weight", 0.1),
             report_rivals: values.word("report-rivals") == Some("on"),
         }
+    }
+
+    /// The shorter the start, the longer the steps. Long rows say more each, and one pass must do.
+    fn first_step(start_scale: f32, long: bool, several: bool) -> f32 {
+        if several {
+            return 2.0;
+        }
+        let reach = if long { 20.0 } else { 16.0 };
+        (reach / start_scale).clamp(2.5, 4.0)
+    }
+
+    /// Whether rows are to say how long the start should be. What suits the centroids of long rows is too long for the one pass
+    /// behind them, and several labels share what a row says: these start shorter.
+    pub(super) fn asks_for_start_scale(&self, values: &Values) -> bool {
+        values.number("start-scale").is_none() && !self.several && !self.long
+    }
+
+    /// The same with this start, and steps that suit it.
+    pub(super) fn with_start_scale(mut self, scale: f32, values: &Values) -> Self {
+        self.start.scale = scale;
+        if values.number("step-size").is_none() {
+            self.step_size = Self::first_step(scale, self.long, self.several);
+        }
+        self
     }
 
     /// The choices under the names of their parameters.

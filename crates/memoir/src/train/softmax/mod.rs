@@ -20,10 +20,13 @@ mod rehearse;
 mod resume;
 mod rivals;
 mod rows;
+mod start;
 #[cfg(test)]
 mod tests;
 mod update;
 mod weights;
+
+use std::sync::OnceLock;
 
 use rand::seq::SliceRandom;
 
@@ -158,6 +161,7 @@ pub const SOFTMAX: Algorithm = Algorithm {
     build: |values| {
         Ok(Box::new(Softmax {
             values: values.clone(),
+            start_scale: OnceLock::new(),
         }))
     },
 };
@@ -166,6 +170,8 @@ pub const SOFTMAX: Algorithm = Algorithm {
 #[derive(Debug, Clone)]
 pub struct Softmax {
     values: Values,
+    /// What the rows said about it in training, if it was left to them.
+    start_scale: OnceLock<f32>,
 }
 
 impl Default for Softmax {
@@ -173,6 +179,7 @@ impl Default for Softmax {
         // The table's own defaults always pass its checks; a test runs this.
         Self {
             values: Values::check(PARAMS, []).unwrap_or_default(),
+            start_scale: OnceLock::new(),
         }
     }
 }
@@ -194,9 +201,9 @@ impl Trainer for Softmax {
         session: &Session<'_>,
     ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
         if data.classes.len() <= Narrow::CLASSES {
-            train::<Narrow>(&self.values, &Earlier::nothing(), data, valid, session)
+            train::<Narrow>(self, &Earlier::nothing(), data, valid, session)
         } else {
-            train::<Wide>(&self.values, &Earlier::nothing(), data, valid, session)
+            train::<Wide>(self, &Earlier::nothing(), data, valid, session)
         }
     }
 
@@ -209,15 +216,19 @@ impl Trainer for Softmax {
     ) -> Result<Box<dyn Scorer>> {
         if data.classes.len() <= Narrow::CLASSES {
             let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
-            Ok(train(&self.values, &earlier, data, valid, session)?.0)
+            Ok(train(self, &earlier, data, valid, session)?.0)
         } else {
             let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
-            Ok(train(&self.values, &earlier, data, valid, session)?.0)
+            Ok(train(self, &earlier, data, valid, session)?.0)
         }
     }
 
     fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
-        Choices::new(&self.values, &Shape::of(data, rows_before)).named()
+        let choices = Choices::new(&self.values, &Shape::of(data, rows_before));
+        match self.start_scale.get() {
+            Some(&scale) => choices.with_start_scale(scale, &self.values).named(),
+            None => choices.named(),
+        }
     }
 
     fn keeps_checkpoints(&self) -> bool {
@@ -234,7 +245,7 @@ impl Trainer for Softmax {
 }
 
 fn train<P: Posting + Stored>(
-    values: &Values,
+    trainer: &Softmax,
     earlier: &Earlier<P>,
     data: &Dataset,
     valid: Option<&Dataset>,
@@ -245,7 +256,8 @@ fn train<P: Posting + Stored>(
             "no row has a label, so there is nothing to learn".to_owned(),
         ));
     }
-    let choices = Choices::new(values, &Shape::of(data, earlier.rows));
+    let values = &trainer.values;
+    let mut choices = Choices::new(values, &Shape::of(data, earlier.rows));
     let with_repeated = (!earlier.rehearsal.is_empty()).then(|| rehearse::joined(data, &earlier.rehearsal));
     let all = with_repeated.as_ref().unwrap_or(data);
     let rows = session.run(|| QuantizedRows::new(&all.rows, choices.trim));
@@ -262,6 +274,24 @@ fn train<P: Posting + Stored>(
     let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
     drop(row_weights);
+    if choices.asks_for_start_scale(values) && earlier.rows == 0 {
+        let length = choices.start.scale;
+        let best = match valid {
+            Some(valid) => {
+                let rows = session.run(|| QuantizedRows::new(&valid.rows, choices.trim));
+                let all: Vec<u32> = (0..valid.len() as u32).collect();
+                start::best_length(&weights, &rows, &valid.labels, &all, length, session)?
+            }
+            None => {
+                let waiting = aside.rows(data.len(), true);
+                start::best_length(&weights, &rows, &data.labels, &waiting, length, session)?
+            }
+        };
+        weights.lengthen(best / length);
+        choices = choices.with_start_scale(best, values);
+        // A trainer that trains twice tells of the last time as of the first: nobody does that.
+        let _ = trainer.start_scale.set(best);
+    }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.least_slope, session)
         .with_emphasis(emphasis, data.len());

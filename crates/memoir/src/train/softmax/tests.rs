@@ -48,6 +48,7 @@ fn data(rows: usize, classes: u32, features: u32, labels: usize, seed: u64) -> D
 fn softmax(given: &[(&str, &str)]) -> Softmax {
     Softmax {
         values: Values::check(PARAMS, given.iter().copied()).unwrap(),
+        ..Softmax::default()
     }
 }
 

@@ -131,6 +131,20 @@ impl<P: Posting> Weights<P> {
         self.slots.len()
     }
 
+    /// Multiplies all weights.
+    pub(super) fn lengthen(&mut self, factor: f32) {
+        if factor == 1.0 {
+            return;
+        }
+        let longer = |weight: i16| (f32::from(weight) * factor).round() as i16;
+        for posting in &mut self.postings {
+            *posting = P::new(posting.class(), longer(posting.weight()));
+        }
+        for weight in &mut self.dense {
+            *weight = longer(*weight);
+        }
+    }
+
     /// Bytes beside the weights themselves, for so many features.
     pub(super) fn overhead(features: usize) -> usize {
         (features + 1) * (size_of::<usize>() + size_of::<u32>())

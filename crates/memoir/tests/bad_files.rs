@@ -63,7 +63,7 @@ fn bad_files() {
         case(
             "bzip2",
             "a.svm.bz2",
-            "BZh91AY",
+            "BZh91AY&SY",
             "a.svm.bz2: is compressed with bzip2; expected plain data, gzip, zstd or xz",
         )
         .with(|options| options.format = Some(Format::Libsvm)),

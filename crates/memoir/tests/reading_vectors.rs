@@ -257,6 +257,20 @@ fn written(rows: &[Row], line_end: &str) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
+#[test]
+fn labels_may_begin_like_an_archive() {
+    for label in ["BZh", "BZh9", "PK", "BZh91AZ&"] {
+        let text = format!("{label} 1:1\n");
+        let read = read_training(
+            bytes_source("a.svm", &text),
+            &ReadOptions::default(),
+            &raw(),
+            &session(1),
+        );
+        assert_eq!(read.unwrap().data.classes.name(0), label);
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_back(rows in rows(), crlf: bool, block_size in 1usize..200, threads in 1usize..5) {

@@ -200,11 +200,12 @@ enum Compression {
 }
 
 impl Compression {
+    /// First bytes; `?` is any byte. Long enough not to be taken for the start of a text.
     const MAGIC: [(&'static [u8], Self); 5] = [
         (&[0x1f, 0x8b], Self::Gzip),
         (&[0x28, 0xb5, 0x2f, 0xfd], Self::Zstd),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0], Self::Xz),
-        (b"BZh", Self::Unknown("bzip2")),
+        (b"BZh?1AY&", Self::Unknown("bzip2")),
         (b"PK\x03\x04", Self::Unknown("zip")),
     ];
 
@@ -212,13 +213,13 @@ impl Compression {
     fn may_begin(head: &[u8]) -> bool {
         Self::MAGIC
             .iter()
-            .any(|(magic, _)| magic.starts_with(head) && magic.len() > head.len())
+            .any(|(magic, _)| agree(magic, head) && magic.len() > head.len())
     }
 
     fn of(head: &[u8]) -> Option<Self> {
         Self::MAGIC
             .iter()
-            .find(|(magic, _)| head.starts_with(magic))
+            .find(|(magic, _)| agree(magic, head) && magic.len() <= head.len())
             .map(|(_, kind)| *kind)
     }
 
@@ -230,6 +231,14 @@ impl Compression {
             Self::Unknown(name) => name,
         }
     }
+}
+
+/// Whether a magic and the start of a file are the same as far as both go.
+fn agree(magic: &[u8], head: &[u8]) -> bool {
+    magic
+        .iter()
+        .zip(head)
+        .all(|(magic, byte)| magic == byte || *magic == b'?')
 }
 
 /// Counts the bytes that were read, for progress.

@@ -42,9 +42,8 @@ impl Shape {
 /// Every number that training needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choices {
-    /// Whether rows are long, and have several labels.
-    long: bool,
-    several: bool,
+    /// Whether rows are short and have one label each.
+    plain_rows: bool,
     pub(super) passes: usize,
     /// Whether later passes look for rivals anew.
     pub(super) rescan: bool,
@@ -87,8 +86,7 @@ impl Choices {
         let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(shortest, 8.0));
         let step_size = number("step-size", Self::first_step(start_scale, long, several));
         Self {
-            long,
-            several,
+            plain_rows: !long && !several,
             passes: integer("passes", passes),
             // Many labels a row crowd each other out of the rivals of the first pass.
             rescan: values.word("rescan").map_or(several, |word| word == "yes"),
@@ -128,14 +126,14 @@ impl Choices {
     /// Whether rows are to say how long the start should be. What suits the centroids of long rows is too long for the one pass
     /// behind them, and several labels share what a row says: these start shorter.
     pub(super) fn asks_for_start_scale(&self, values: &Values) -> bool {
-        values.number("start-scale").is_none() && !self.several && !self.long
+        values.number("start-scale").is_none() && self.plain_rows
     }
 
-    /// The same with this start, and steps that suit it.
+    /// The same with this start, which rows asked for, and steps that suit it.
     pub(super) fn with_start_scale(mut self, scale: f32, values: &Values) -> Self {
         self.start.scale = scale;
         if values.number("step-size").is_none() {
-            self.step_size = Self::first_step(scale, self.long, self.several);
+            self.step_size = Self::first_step(scale, false, false);
         }
         self
     }

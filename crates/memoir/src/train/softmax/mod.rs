@@ -276,16 +276,13 @@ fn train<P: Posting + Stored>(
     drop(row_weights);
     if choices.asks_for_start_scale(values) && earlier.rows == 0 {
         let length = choices.start.scale;
-        let best = match valid {
-            Some(valid) => {
-                let rows = session.run(|| QuantizedRows::new(&valid.rows, choices.trim));
-                let all: Vec<u32> = (0..valid.len() as u32).collect();
-                start::best_length(&weights, &rows, &valid.labels, &all, length, session)?
-            }
-            None => {
-                let waiting = aside.rows(data.len(), true);
-                start::best_length(&weights, &rows, &data.labels, &waiting, length, session)?
-            }
+        let best = if let Some(valid) = valid {
+            let rows = session.run(|| QuantizedRows::new(&valid.rows, choices.trim));
+            let all: Vec<u32> = (0..valid.len() as u32).collect();
+            start::best_length(&weights, &rows, &valid.labels, &all, length, session)?
+        } else {
+            let waiting = aside.rows(data.len(), true);
+            start::best_length(&weights, &rows, &data.labels, &waiting, length, session)?
         };
         weights.lengthen(best / length);
         choices = choices.with_start_scale(best, values);

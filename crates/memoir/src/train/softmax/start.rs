@@ -121,7 +121,9 @@ mod tests {
         }
         for centroid in &mut centroids {
             let length = centroid.iter().map(|value| value * value).sum::<f64>().sqrt();
-            centroid.iter_mut().for_each(|value| *value /= length);
+            for value in centroid.iter_mut() {
+                *value /= length;
+            }
         }
         let loss = |scale: f64| {
             let rows = asked.rows.iter().zip(asked.labels.iter()).map(|(row, labels)| {

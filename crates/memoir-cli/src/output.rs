@@ -1,6 +1,5 @@
 //! Standard output: results go there whole, and what keeps them from getting there is said like every other error.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -26,18 +25,16 @@ pub(crate) fn write_error(reason: io::Error) -> Error {
 }
 
 /// A name as tables for people show it: as it is, but for what would break the line or the terminal.
-pub(crate) fn on_one_line(name: &str) -> Cow<'_, str> {
-    if !name.contains(|c: char| c.is_control() || c == '\\') {
-        return Cow::Borrowed(name);
+pub(crate) fn on_one_line(name: &str) -> String {
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_control() || c == '\\' {
+            shown.extend(c.escape_debug());
+        } else {
+            shown.push(c);
+        }
     }
-    let shown = name.chars().flat_map(|c| {
-        let escaped = (c.is_control() || c == '\\').then(|| c.escape_debug());
-        escaped
-            .into_iter()
-            .flatten()
-            .chain((!c.is_control() && c != '\\').then_some(c))
-    });
-    Cow::Owned(shown.collect())
+    shown
 }
 
 #[cfg(test)]

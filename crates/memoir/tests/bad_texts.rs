@@ -53,6 +53,12 @@ fn bad_text() {
             "a.csv:1:1: expected a column `label` or `labels`, found `id`, `text`, `code`; say `--label-column`",
         ),
         case(
+            "an unknown column behind comments and blank lines",
+            "a.csv",
+            "# tickets\n\nid,title,label\n1,tea,a\n",
+            "a.csv:3:1: expected a column `text`, found `id`, `title`, `label`; say `--text-column`",
+        ),
+        case(
             "a column that was asked for",
             "a.tsv",
             "text\tlabel\ntea\ta\n",

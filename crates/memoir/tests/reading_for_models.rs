@@ -1,28 +1,19 @@
 //! Rows for a model that is there: in any format with the same content, and as soon as they come.
 
 mod common;
+#[path = "common/raw_reading.rs"]
+mod raw_reading;
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, channel};
 
 use common::{bytes_source, session};
+use memoir::Error;
 use memoir::data::{
-    Block, PrepOptions, ReadOptions, Source, TrainingData, WeightingChoice, read_training, read_with,
-    stream_with,
+    Block, PrepOptions, ReadOptions, Source, TrainingData, read_training, read_with, stream_with,
 };
 use memoir::text::RowNeeds;
-use memoir::{Error, Result};
-
-fn raw() -> PrepOptions {
-    PrepOptions {
-        weighting: WeightingChoice::Raw,
-        ..PrepOptions::default()
-    }
-}
-
-fn read(name: &str, text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<TrainingData> {
-    read_training(bytes_source(name, text), options, &raw(), &session(2))
-}
+use raw_reading::{raw, read};
 
 #[test]
 fn a_text_model_reads_labelled_text_and_raw_lines_alike() {

@@ -1,27 +1,16 @@
 //! Text is read back as it was written, in every format that holds text.
 
 mod common;
+#[path = "common/raw_reading.rs"]
+mod raw_reading;
 
 use common::{bytes_source, session};
-use memoir::Result;
-use memoir::data::{
-    ClassNames, Format, PrepOptions, ReadOptions, TrainingData, WeightingChoice, read_training,
-};
+use memoir::data::{ClassNames, Format, ReadOptions, TrainingData, read_training};
 use proptest::prelude::*;
+use raw_reading::{raw, read};
 
 /// A row as a test writes it: labels and words.
 type Row = (Vec<String>, Vec<String>);
-
-fn raw() -> PrepOptions {
-    PrepOptions {
-        weighting: WeightingChoice::Raw,
-        ..PrepOptions::default()
-    }
-}
-
-fn read(name: &str, text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<TrainingData> {
-    read_training(bytes_source(name, text), options, &raw(), &session(2))
-}
 
 /// The rows of `read`: sorted labels, and words repeated as often as they occur, in the vocabulary's order.
 fn rows_of(read: &TrainingData) -> Vec<Row> {

@@ -1,31 +1,22 @@
 //! Vectors are read back as they were written, whatever the block size and the number of threads.
 
 mod common;
+#[path = "common/raw_reading.rs"]
+mod raw_reading;
 
 use std::io::Cursor;
 
 use common::{bytes_source, session};
 use memoir::data::{
-    Block, ClassNames, Format, PrepOptions, ReadOptions, Source, TrainingData, WeightingChoice,
-    read_training, read_with, stream_with,
+    Block, ClassNames, Format, PrepOptions, ReadOptions, Source, read_training, read_with, stream_with,
 };
 use memoir::text::RowNeeds;
-use memoir::{Dataset, Error, Result};
+use memoir::{Dataset, Error};
 use proptest::prelude::*;
+use raw_reading::{raw, read};
 
 /// A row as a test writes it: labels, entries, weight.
 type Row = (Vec<String>, Vec<(u32, f32)>, Option<f32>);
-
-fn raw() -> PrepOptions {
-    PrepOptions {
-        weighting: WeightingChoice::Raw,
-        ..PrepOptions::default()
-    }
-}
-
-fn read(name: &str, text: &str, options: &ReadOptions) -> Result<TrainingData> {
-    read_training(bytes_source(name, text), options, &raw(), &session(2))
-}
 
 fn row(data: &Dataset, index: usize) -> Row {
     (

@@ -33,14 +33,16 @@ fn exit_code(mut child: Child) -> Option<i32> {
     }
 }
 
+/// A training that waits for rows.
+fn reading_standard_input(place: &Workplace) -> Child {
+    let mut command = place.memoir("train - --format libsvm --model m.memoir");
+    command.stdin(Stdio::piped()).spawn().expect("starts")
+}
+
 #[test]
 fn training_stops_and_leaves_no_file() {
     let place = Workplace::new();
-    let mut child = place
-        .memoir("train - --format libsvm --model m.memoir")
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("starts");
+    let mut child = reading_standard_input(&place);
     let mut input = child.stdin.take().expect("piped");
     let rows = vectors(10_000, 500);
     // More than a pipe holds: once it is written, the program is reading.
@@ -119,11 +121,7 @@ fn an_old_model_survives() {
 #[test]
 fn input_that_ends_by_ctrl_c_is_no_error_of_the_input() {
     let place = Workplace::new();
-    let mut child = place
-        .memoir("train - --format libsvm --model m.memoir")
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("starts");
+    let mut child = reading_standard_input(&place);
     let input = child.stdin.take().expect("piped");
     wait_for_handler(&child);
     interrupt(&child);

@@ -61,13 +61,12 @@ impl TableParser {
         };
         let mut reader = parser.reader(bytes);
         let mut record = ByteRecord::new();
-        let mut end = 0;
-        let raw = loop {
+        let mut start = 0;
+        // The header stands behind comments and blank lines.
+        loop {
             let found = reader
                 .read_byte_record(&mut record)
                 .map_err(|reason| Problem::new(0, reason.to_string()))?;
-            let start = end;
-            end = reader.position().byte() as usize;
             if !found {
                 return Err(Problem::new(
                     0,
@@ -75,18 +74,41 @@ impl TableParser {
                 ));
             }
             if !is_comment(&record) {
-                break &bytes[start..end];
+                break;
             }
-        };
-        parser.check_quotes(raw)?;
+            start = reader.position().byte() as usize;
+        }
+        let end = reader.position().byte() as usize;
+        start += bytes[start..end]
+            .iter()
+            .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+            .count();
+        let lines = memchr::memchr_iter(b'\n', &bytes[..start]).count() as u64;
+        parser
+            .read_header(&bytes[start..end], &record, options, labels_needed)
+            .map_err(|problem| Problem {
+                line: lines + problem.line,
+                ..problem
+            })?;
+        Ok((parser, end))
+    }
+
+    /// Learns from the header, `raw`, where what is.
+    fn read_header(
+        &mut self,
+        raw: &[u8],
+        record: &ByteRecord,
+        options: &ReadOptions,
+        labels_needed: bool,
+    ) -> Result<(), Problem> {
+        self.check_quotes(raw)?;
         let mut names = Vec::with_capacity(record.len());
         for (field, name) in record.iter().enumerate() {
-            let name = valid_text(name).map_err(|problem| parser.inside_field(raw, field, problem))?;
+            let name = valid_text(name).map_err(|problem| self.inside_field(raw, field, problem))?;
             names.push(name.trim());
         }
-        parser.width = names.len();
-        parser.choose_columns(&names, options, labels_needed)?;
-        Ok((parser, end))
+        self.width = names.len();
+        self.choose_columns(&names, options, labels_needed)
     }
 
     /// What was guessed and may be wrong.

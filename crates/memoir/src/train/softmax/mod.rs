@@ -26,7 +26,7 @@ mod tests;
 mod update;
 mod weights;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use rand::seq::SliceRandom;
 
@@ -161,17 +161,17 @@ pub const SOFTMAX: Algorithm = Algorithm {
     build: |values| {
         Ok(Box::new(Softmax {
             values: values.clone(),
-            start_scale: OnceLock::new(),
+            start_scale: Mutex::default(),
         }))
     },
 };
 
 /// The trainer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Softmax {
     values: Values,
-    /// What the rows said about it in training, if it was left to them.
-    start_scale: OnceLock<f32>,
+    /// What the rows said about it in the last training, if it was left to them.
+    start_scale: Mutex<Option<f32>>,
 }
 
 impl Default for Softmax {
@@ -179,7 +179,7 @@ impl Default for Softmax {
         // The table's own defaults always pass its checks; a test runs this.
         Self {
             values: Values::check(PARAMS, []).unwrap_or_default(),
-            start_scale: OnceLock::new(),
+            start_scale: Mutex::default(),
         }
     }
 }
@@ -225,8 +225,8 @@ impl Trainer for Softmax {
 
     fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
         let choices = Choices::new(&self.values, &Shape::of(data, rows_before));
-        match self.start_scale.get() {
-            Some(&scale) => choices.with_start_scale(scale, &self.values).named(),
+        match *self.start_scale.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(scale) => choices.with_start_scale(scale, &self.values).named(),
             None => choices.named(),
         }
     }
@@ -286,8 +286,7 @@ fn train<P: Posting + Stored>(
         };
         weights.lengthen(best / length);
         choices = choices.with_start_scale(best, values);
-        // A trainer that trains twice tells of the last time as of the first: nobody does that.
-        let _ = trainer.start_scale.set(best);
+        *trainer.start_scale.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
     }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.least_slope, session)

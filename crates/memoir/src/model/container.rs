@@ -178,7 +178,9 @@ impl Container {
     /// The header's text, in a file that is long enough to hold it.
     fn header_bytes<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8]> {
         let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
-            return Err(self.invalid(format!("it has only {} bytes", bytes.len())));
+            let count = bytes.len();
+            let unit = if count == 1 { "byte" } else { "bytes" };
+            return Err(self.invalid(format!("it has only {count} {unit}")));
         };
         let length = u64::from_le_bytes(*length);
         if rest.first() != Some(&b'{') || length > LONGEST_HEADER as u64 {

@@ -38,6 +38,7 @@ fn complaints_say_what_is_wrong() {
     let start = header_length(&bytes);
     let length = bytes.len();
     assert_eq!(bench.complaint(b""), "it is empty");
+    assert_eq!(bench.complaint(b"{"), "it has only 1 byte");
     assert_eq!(bench.complaint(b"{\"a\":1}"), "it has only 7 bytes");
     let foreign = "it does not start like one (it is something else, or damaged)";
     assert_eq!(bench.complaint(b"label 1:0.5 2:0.25\n"), foreign);

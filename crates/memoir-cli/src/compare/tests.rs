@@ -61,7 +61,10 @@ fn any_rows(most_labels: usize) -> impl Strategy<Value = Vec<Row>> {
         let entries = features.into_iter().filter(|(_, value)| *value != 0.0).collect();
         (labels.into_iter().collect(), entries)
     });
-    proptest::collection::vec(row, 1..12)
+    // Files without any feature are refused.
+    proptest::collection::vec(row, 1..12).prop_filter("a feature", |rows: &Vec<Row>| {
+        rows.iter().any(|(_, entries)| !entries.is_empty())
+    })
 }
 
 /// What our own reader finds in a file.

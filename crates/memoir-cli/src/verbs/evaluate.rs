@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::bail;
 use clap::Args;
 use memoir::data::{self, ReadOptions, Source};
 use memoir::eval::{Confidence, Evaluation, Report};
 use memoir::{Model, Session};
-use serde::Serialize;
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
@@ -59,12 +58,21 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         let name = |path: &PathBuf| path.display().to_string();
         evaluation_report::write(folder, &report, &name(&arguments.model), &name(&arguments.data))?;
     }
+    let time = start.elapsed();
     let text = if arguments.json {
-        json(&report, start.elapsed())?
+        serde_json::to_string_pretty(&report)? + "\n"
     } else {
-        table(&report, start.elapsed())
+        table(&report)
     };
-    print(&text)
+    print(&text)?;
+    // Not on standard output: that is the same for every run.
+    let speed = report.rows as f64 / time.as_secs_f64().max(1e-9);
+    progress.say(&format!(
+        "evaluated in {} ({} rows a second)",
+        show_time(time),
+        show_count(speed as u64)
+    ));
+    Ok(())
 }
 
 /// Predicts all rows of `source` and counts what is right.
@@ -106,21 +114,8 @@ pub(crate) fn measure(
     Ok(report)
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Timed<'a> {
-    #[serde(flatten)]
-    report: &'a Report,
-    seconds: f64,
-}
-
-fn json(report: &Report, time: Duration) -> anyhow::Result<String> {
-    let seconds = time.as_secs_f64();
-    Ok(serde_json::to_string_pretty(&Timed { report, seconds })? + "\n")
-}
-
 /// The report for people. `write!` to a `String` cannot fail.
-pub(crate) fn table(report: &Report, time: Duration) -> String {
+fn table(report: &Report) -> String {
     let percent = |share: f64| format!("{:.2}%", 100.0 * share);
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -198,6 +193,6 @@ pub(crate) fn table(report: &Report, time: Duration) -> String {
             ", {unknown} of classes unknown to the model counted as mistakes"
         );
     }
-    let _ = writeln!(text, ", {}", show_time(time));
+    text.push('\n');
     text
 }

@@ -18,12 +18,10 @@ fn models_predictions_and_reports_do_not_depend_on_threads() {
             let predict =
                 format!("predict m{threads} test.{name} --threads {threads} --top-k 5 --scores --quiet");
             let evaluate = format!("evaluate m{threads} test.{name} --threads {threads} --json --quiet");
-            let report: Vec<_> = place
-                .stdout(&evaluate)
-                .lines()
-                .filter(|line| !line.contains("\"seconds\""))
-                .map(str::to_owned)
-                .collect();
+            let report = [
+                place.stdout(&evaluate),
+                place.stdout(&evaluate.replace(" --json", "")),
+            ];
             let model = std::fs::read(place.path().join(format!("m{threads}"))).expect("written");
             (model, place.stdout(&predict), report)
         };
@@ -39,4 +37,21 @@ fn models_predictions_and_reports_do_not_depend_on_threads() {
             assert_eq!(alone.2, together.2, "{name}, {threads} threads");
         }
     }
+}
+
+#[test]
+fn the_time_of_an_evaluation_is_no_result() {
+    let place = Workplace::new();
+    place.file("train.csv", texts(300, 30));
+    place.stdout("train train.csv --model m --quiet");
+    let told = |words: &str| {
+        let output = place.run(words);
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text"))
+    };
+    let [first, time] = told("evaluate m train.csv");
+    assert!(
+        time.starts_with("evaluated in ") && time.ends_with(" rows a second)\n"),
+        "{time}"
+    );
+    assert_eq!(told("evaluate m train.csv --quiet"), [first, String::new()]);
 }

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 
 /// Exit code of every error that a user can cause.
 const USER_ERROR: u8 = 2;
-/// Exit code after Ctrl-C, as shells have it.
+/// Exit code after Ctrl-C, as shells have it, and after SIGTERM and SIGHUP.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Says what went wrong, on one line, and chooses the exit code.

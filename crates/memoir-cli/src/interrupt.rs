@@ -1,7 +1,7 @@
-//! Ctrl-C: the first raises the flag that every computation looks at, the second ends the program at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first raises the flag that every computation looks at, a later one ends the program at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memoir::Cancel;
 
@@ -18,9 +18,14 @@ static FILES_AT_WORK: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn install() -> Cancel {
     let cancel = Cancel::default();
     let raised = cancel.clone();
+    let mut first: Option<Instant> = None;
     let handler = move || {
-        if raised.is_raised() {
+        // `timeout` and closing terminals send their signal twice: only one that comes later insists.
+        if first.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
             std::process::exit(i32::from(INTERRUPTED));
+        }
+        if raised.is_raised() {
+            return;
         }
         raised.raise();
         std::thread::spawn(|| {
@@ -33,12 +38,30 @@ pub(crate) fn install() -> Cancel {
             }
         });
     };
-    // Without a handler Ctrl-C still stops the program, only less gracefully.
-    let _ = ctrlc::set_handler(handler);
+    // Without a handler signals still stop the program, only less gracefully.
+    keeping_nohup(|| ctrlc::set_handler(handler).is_ok());
     cancel
 }
 
-/// Runs `write`, which makes an output file, so that Ctrl-C waits until it has cleaned up after itself.
+/// Runs `install`, which sets a handler for SIGHUP too, unless it fails. `nohup` has that signal ignored, and so it stays.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn keeping_nohup(install: impl FnOnce() -> bool) {
+    // SAFETY: nothing of ours runs in a signal handler: what is set is to ignore the signal, or what was set before.
+    let on_hangup = |action| unsafe { libc::signal(libc::SIGHUP, action) };
+    let before = on_hangup(libc::SIG_IGN);
+    let is_installed = install();
+    if before == libc::SIG_IGN || !is_installed {
+        on_hangup(before);
+    }
+}
+
+#[cfg(not(unix))]
+fn keeping_nohup(install: impl FnOnce() -> bool) {
+    install();
+}
+
+/// Runs `write`, which makes an output file, so that a signal waits until it has cleaned up after itself.
 pub(crate) fn while_writing<T>(write: impl FnOnce() -> T) -> T {
     FILES_AT_WORK.fetch_add(1, Ordering::AcqRel);
     let outcome = write();

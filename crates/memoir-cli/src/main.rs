@@ -1,5 +1,5 @@
 //! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every outcome becomes an
-//! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C.
+//! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C, SIGTERM or SIGHUP.
 
 mod answers;
 mod arguments;
@@ -63,7 +63,7 @@ enum Verb {
 pub(crate) struct Context {
     /// The algorithms this program offers.
     pub(crate) catalogue: Catalogue,
-    /// Raised by Ctrl-C.
+    /// Raised by Ctrl-C, SIGTERM and SIGHUP.
     pub(crate) cancel: Cancel,
 }
 

@@ -1,4 +1,4 @@
-//! Ctrl-C: exit code 130, soon, and nothing left behind.
+//! Ctrl-C, SIGTERM and SIGHUP: exit code 130, soon, and nothing left behind.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -10,8 +10,12 @@ use crate::support::{Workplace, texts, vectors};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn interrupt(child: &Child) {
+    send("INT", child);
+}
+
+fn send(signal: &str, child: &Child) {
     let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args([&format!("-{signal}"), &child.id().to_string()])
         .status()
         .expect("kill runs");
     assert!(sent.success());
@@ -27,7 +31,7 @@ fn exit_code(mut child: Child) -> Option<i32> {
         if start.elapsed() > PATIENCE {
             child.kill().expect("killed");
             child.wait().expect("ends");
-            panic!("still running {PATIENCE:?} after Ctrl-C");
+            panic!("still running {PATIENCE:?} after the signal");
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -149,4 +153,57 @@ fn waiting_for_input_can_be_stopped() {
     interrupt(&child);
     assert_eq!(exit_code(child), Some(130));
     drop(input);
+}
+
+/// Service managers, batch systems and `timeout` end programs by SIGTERM, terminals that are closed by SIGHUP; some send it twice.
+#[test]
+fn a_file_that_is_being_written_is_removed() {
+    for (signal, times) in [("INT", 1), ("TERM", 1), ("TERM", 2), ("HUP", 2)] {
+        let place = Workplace::new();
+        let child = place
+            .memoir("synth --rows 3000000 --classes 100 --features 1000 --out big.svm --quiet")
+            .spawn()
+            .expect("starts");
+        let start = Instant::now();
+        while place.files().is_empty() {
+            assert!(start.elapsed() < PATIENCE, "nothing is written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(place.files()[0].ends_with(".partial"), "{:?}", place.files());
+        for _ in 0..times {
+            send(signal, &child);
+        }
+        assert_eq!(exit_code(child), Some(130), "{signal}");
+        assert_eq!(place.files(), [""; 0], "{signal}");
+    }
+}
+
+#[test]
+fn nohup_outlives_the_terminal() {
+    let place = Workplace::new();
+    place.file("train.csv", texts(300, 30));
+    place.stdout("train train.csv --model m.memoir --quiet");
+    // What nohup does.
+    let mut command = Command::new("sh");
+    let mut child = command
+        .args(["-c", "trap '' HUP; exec \"$0\" predict m.memoir -"])
+        .arg(env!("CARGO_BIN_EXE_memoir"))
+        .current_dir(place.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("piped");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    for row in 0..2 {
+        writeln!(input, "class3").expect("written");
+        let mut answer = String::new();
+        output.read_line(&mut answer).expect("an answer");
+        assert!(answer.starts_with("class "), "row {row}: {answer}");
+        send("HUP", &child);
+        // Longer than the program would wait before it ends.
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    drop(input);
+    assert_eq!(exit_code(child), Some(0));
 }

@@ -192,9 +192,16 @@ impl Model {
     }
 
     /// The features that speak most for a class.
-    fn class_features(&self, class: u32, count: usize) -> PyResult<String> {
-        let features = self.inner.class_features(class, count);
-        features.and_then(|features| json(&features)).map_err(exception)
+    fn class_features(
+        &self,
+        py: Python<'_>,
+        class: u32,
+        count: usize,
+        running: Running<'_>,
+    ) -> PyResult<String> {
+        running.run(py, |session| {
+            json(&self.inner.class_features(class, count, session)?)
+        })
     }
 
     /// What is in the model: the object of `memoir inspect --json`.

@@ -97,7 +97,7 @@ fn saved_and_loaded_models_predict_the_same() {
             .count();
         assert!(right > 175, "{name}: {right} of 350");
         model.save(&path).unwrap();
-        Model::verify(&path, &catalogue()).unwrap();
+        Model::verify(&path, &catalogue(), &session(2)).unwrap();
         let loaded = Model::load(&path, &catalogue()).unwrap();
         assert_eq!(before, predictions(&loaded, &data.rows, 4), "{name}");
         let bytes = std::fs::read(&path).unwrap();

@@ -72,6 +72,7 @@ pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
     Cli::command()
         .mut_subcommand("train", |train| method_options::augment(train, catalogue))
         .mut_subcommand("synth", method_options::augment_synth)
+        .mut_subcommand("explain", verbs::explain::augment)
 }
 
 fn main() -> ExitCode {

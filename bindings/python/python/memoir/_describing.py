@@ -134,7 +134,7 @@ class Describing(Part):
         number = next((number for number, label in enumerate(self._met.tolist()) if label == class_), None)
         if number is None:
             raise ValueError(f"there is no class {class_!r} in this model")
-        told = json.loads(self._model.class_features(number, positive("top", top)))
+        told = json.loads(self._model.class_features(number, positive("top", top), self._running()))
         names = getattr(self, "feature_names_in_", None)
         return [FeatureWeight.of(entry, names) for entry in told]
 

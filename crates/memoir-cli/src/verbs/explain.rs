@@ -1,29 +1,32 @@
-//! `memoir explain`: which words decide for the answer, and what has a class learned?
+//! `memoir explain`: which words decide for an answer, or for many, and what has a class learned?
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, Command};
 use memoir::data::{self, Format, ReadOptions, Source};
 use memoir::model::{Candidate, Explanation, FeatureWeight};
 use memoir::sparse::Rows;
 use memoir::text::{Input, TextScratch};
-use memoir::{Error, Model};
+use memoir::{Error, Model, Session};
+use serde::Serialize;
 
-use crate::arguments::{parse_positive, silent_session};
-use crate::output::{on_one_line, print};
+use crate::arguments::{Reading, Running, parse_positive, silent_session};
+use crate::output::{on_one_line, print, write_error};
+use crate::progress::Progress;
 use crate::{Context, marked_text};
 
 /// Show which words decide for an answer, or what a class has learned
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["text", "row", "class"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["text", "row", "data", "class"]))]
 #[command(after_help = "Examples:
   memoir explain m.memoir --text 'printer out of toner'
   memoir explain m.memoir --text 'printer out of toner' --html > why.html
   memoir explain m.memoir --row '3:1 17:0.5'
+  memoir explain m.memoir --data new.csv --json > why.jsonl
   memoir explain m.memoir --class hardware --top 20")]
 pub(crate) struct Arguments {
     /// The model file
@@ -34,22 +37,51 @@ pub(crate) struct Arguments {
     /// A vector to explain the answer for, as in libsvm files; features are numbered as in the training data
     #[arg(long, value_name = "FEATURES")]
     row: Option<String>,
+    /// Rows to explain the answers for, as `memoir predict` reads them; `-` is standard input
+    #[arg(long, value_name = "DATA")]
+    data: Option<PathBuf>,
     /// A class to show the strongest features of
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
     /// Print a page with the words of the text marked: green for the answer, red for the runner-up
-    #[arg(long, requires = "text", conflicts_with_all = ["json", "row", "class"])]
+    #[arg(long, requires = "text", conflicts_with_all = ["json", "row", "data", "class"])]
     html: bool,
     /// How many features to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive)]
     top: NonZeroUsize,
-    /// Print one JSON object
+    /// Print one JSON object; with --data one per row, each on a line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    running: Running,
+}
+
+/// An explanation of one row of several, as JSON.
+#[derive(Serialize)]
+struct OfLine<'a> {
+    line: u64,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+}
+
+/// The options that say how to read data are for `--data`.
+pub(crate) fn augment(command: Command) -> Command {
+    command.mut_group("Reading", |options| {
+        options.conflicts_with_all(["text", "row", "class"])
+    })
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model, &context.catalogue)?;
+    let progress = Progress::new(arguments.running.quiet || io::stdout().is_terminal());
+    let session = arguments.running.session(context, &progress)?;
+    if let Some(data) = &arguments.data {
+        explain_data(arguments, data, &model, &session)?;
+        progress.clear();
+        return Ok(());
+    }
     let top = arguments.top.get();
     let text = if let Some(name) = &arguments.class {
         let Some(class) = model.classes.find(name) else {
@@ -58,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
                 arguments.model.display()
             );
         };
-        let features = model.class_features(class, top)?;
+        let features = model.class_features(class, top, &session)?;
         if arguments.json {
             serde_json::to_string_pretty(&features)? + "\n"
         } else {
@@ -90,6 +122,39 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         }
     };
     print(&text)
+}
+
+/// Explains the answers for all rows of `data`, as they come in.
+fn explain_data(
+    arguments: &Arguments,
+    data: &Path,
+    model: &Model,
+    session: &Session<'_>,
+) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut separator = "";
+    let (source, options) = (Source::new(data), arguments.reading.options());
+    data::stream_with(source, &options, &model.preprocessing, session, |block| {
+        model.explain_rows(&block.rows, arguments.top.get(), session, |row, explanation| {
+            let line = block.lines[row];
+            let written = if arguments.json {
+                let told = OfLine {
+                    line,
+                    explanation: &explanation,
+                };
+                serde_json::to_writer(&mut out, &told)
+                    .map_err(io::Error::from)
+                    .and_then(|()| writeln!(out))
+            } else {
+                write!(out, "{separator}line {line}\n{}", table(&explanation))
+            };
+            separator = "\n";
+            written.map_err(write_error)
+        })?;
+        // Whoever feeds single lines gets each answer at once.
+        out.flush().map_err(write_error)
+    })?;
+    Ok(())
 }
 
 /// Whether the output is a terminal whose user has nothing against colours.

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use memoir::Model;
 use memoir::model::{ClassSize, FeatureWeight, Summary};
+use memoir::{Model, Session};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::Context;
-use crate::arguments::parse_positive;
+use crate::arguments::{Running, parse_positive};
 use crate::output::{on_one_line, print};
+use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_size};
 
 /// Show what is in a model file: sizes, parameters, classes
@@ -33,6 +34,8 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    running: Running,
 }
 
 /// A class as `--class` shows it.
@@ -53,8 +56,10 @@ struct NearClass {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+    let progress = Progress::new(arguments.running.quiet);
+    let session = arguments.running.session(context, &progress)?;
     if arguments.verify {
-        Model::verify(&arguments.model, &context.catalogue)?;
+        Model::verify(&arguments.model, &context.catalogue, &session)?;
     }
     let model = Model::load(&arguments.model, &context.catalogue)?;
     if let Some(name) = &arguments.class {
@@ -64,7 +69,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
                 arguments.model.display()
             );
         };
-        let profile = profile(&model, class, arguments.top.get())?;
+        let profile = profile(&model, class, arguments.top.get(), &session)?;
+        progress.clear();
         let text = if arguments.json {
             serde_json::to_string_pretty(&profile)? + "\n"
         } else {
@@ -81,12 +87,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     print(&text)
 }
 
-fn profile(model: &Model, class: u32, top: usize) -> anyhow::Result<ClassProfile> {
-    let nearest = model.nearest_classes(class, top)?.into_iter();
+fn profile(model: &Model, class: u32, top: usize, session: &Session<'_>) -> anyhow::Result<ClassProfile> {
+    let nearest = model.nearest_classes(class, top, session)?.into_iter();
     Ok(ClassProfile {
         name: model.classes.name(class).to_owned(),
         rows: model.origin.class_counts.get(class as usize).copied(),
-        strongest: model.class_features(class, top)?,
+        strongest: model.class_features(class, top, session)?,
         nearest: nearest
             .map(|(class, similarity)| NearClass {
                 name: model.classes.name(class).to_owned(),

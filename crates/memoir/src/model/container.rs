@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
+use rayon::prelude::*;
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::TensorSource;
 use crate::sparse::Storage;
-use crate::{Error, Result};
+use crate::{Error, Result, Session};
 
 #[cfg(target_endian = "big")]
 compile_error!("model files are little-endian and are used as they lie in memory");
@@ -113,9 +114,17 @@ impl Container {
         Ok(container)
     }
 
-    /// Checks the checksum of every array.
-    pub(super) fn verify(&self) -> Result<()> {
-        self.check_arrays(|_, _| true)
+    /// Checks the checksum of every array, in the pool that this is called from.
+    pub(super) fn verify(&self, session: &Session<'_>) -> Result<()> {
+        let arrays = self.tensors.par_iter();
+        let found: Vec<Result<()>> = arrays
+            .map(|(name, entry)| {
+                session.check()?;
+                self.check_array(name, entry)
+            })
+            .collect();
+        // The first of several damaged ones, whichever was found first.
+        found.into_iter().collect()
     }
 
     /// Whether there is a text called `name` in the header.
@@ -234,15 +243,18 @@ impl Container {
     }
 
     fn check_arrays(&self, chosen: impl Fn(&str, usize) -> bool) -> Result<()> {
-        for (name, entry) in &self.tensors {
-            if chosen(name, entry.range.len()) && xxh3_64(&self.bytes[entry.range.clone()]) != entry.checksum
-            {
-                return Err(self.invalid(format!(
-                    "its array `{name}` is damaged: the checksum does not match"
-                )));
-            }
+        let chosen = |(name, entry): &(&String, &Entry)| chosen(name, entry.range.len());
+        let mut arrays = self.tensors.iter().filter(chosen);
+        arrays.try_for_each(|(name, entry)| self.check_array(name, entry))
+    }
+
+    fn check_array(&self, name: &str, entry: &Entry) -> Result<()> {
+        if xxh3_64(&self.bytes[entry.range.clone()]) == entry.checksum {
+            return Ok(());
         }
-        Ok(())
+        Err(self.invalid(format!(
+            "its array `{name}` is damaged: the checksum does not match"
+        )))
     }
 
     /// A whole number in the header.

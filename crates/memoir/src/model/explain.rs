@@ -5,14 +5,18 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::calibration::CANDIDATES;
 use super::{Model, Scratch};
-use crate::sparse::{RowView, Scored};
+use crate::sparse::{RowView, Rows, Scored};
 use crate::text::AnalyzerScratch;
-use crate::{Error, Result};
+use crate::{Error, Result, Session};
+
+/// Rows that are explained before the first of them is handed on.
+const BATCH: usize = 1024;
 
 /// A class that was considered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,9 +92,44 @@ pub struct FeatureWeight {
 impl Model {
     /// Explains the answer for a weighted row (see [`crate::text::Preprocessing`]).
     pub fn explain(&self, row: RowView<'_>) -> Result<Explanation> {
+        self.explain_with(row, &mut Scratch::default())
+    }
+
+    /// Explains the answers for weighted rows, with up to `count` features each, and hands them to `each` in order.
+    ///
+    /// Works in the session's pool on some of the rows at a time, so that memory does not grow with their number.
+    pub fn explain_rows(
+        &self,
+        rows: &Rows,
+        count: usize,
+        session: &Session<'_>,
+        mut each: impl FnMut(usize, Explanation) -> Result<()>,
+    ) -> Result<()> {
+        for first in (0..rows.len()).step_by(BATCH) {
+            let numbers = first..rows.len().min(first + BATCH);
+            let explained: Result<Vec<_>> = session.run(|| {
+                let explain = |scratch: &mut Scratch, number| {
+                    session.check()?;
+                    let mut explanation = self.explain_with(rows.row(number), scratch)?;
+                    explanation.features.truncate(count);
+                    Ok(explanation)
+                };
+                numbers
+                    .clone()
+                    .into_par_iter()
+                    .map_init(Scratch::default, explain)
+                    .collect()
+            });
+            for (number, explanation) in numbers.zip(explained?) {
+                each(number, explanation)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn explain_with(&self, row: RowView<'_>, scratch: &mut Scratch) -> Result<Explanation> {
         let mut best = Vec::new();
-        self.scorer
-            .top_k(row, 2.max(CANDIDATES), &mut Scratch::default(), &mut best);
+        self.scorer.top_k(row, 2.max(CANDIDATES), scratch, &mut best);
         let mut probabilities = Vec::new();
         if let Some(calibration) = &self.calibration {
             calibration.probabilities(self.known_features(row), &best, &mut probabilities);
@@ -184,57 +223,13 @@ impl Model {
         marks
     }
 
-    /// The `count` classes whose weights are most like those of `class` (by cosine), nearest first.
-    pub fn nearest_classes(&self, class: u32, count: usize) -> Result<Vec<(u32, f32)>> {
-        let weights = self
-            .scorer
-            .class_weights(class)
-            .ok_or_else(|| self.no_features())?;
-        let own: FxHashMap<u32, f32> = weights.into_iter().collect();
-        let mut products = vec![0f64; self.classes.len()];
-        let mut squares = vec![0f64; self.classes.len()];
-        for feature in 0..self.scorer.features() as u32 {
-            let own = own.get(&feature).map_or(0.0, |&weight| f64::from(weight));
-            for (other, weight) in self.scorer.feature_weights(feature).unwrap_or_default() {
-                let weight = f64::from(weight);
-                products[other as usize] += own * weight;
-                squares[other as usize] += weight * weight;
-            }
-        }
-        let length = squares.get(class as usize).map_or(0.0, |square| square.sqrt());
-        let mut near: Vec<(u32, f32)> = (0u32..)
-            .zip(products.iter().zip(&squares))
-            .filter(|(other, (product, _))| *other != class && **product > 0.0)
-            .map(|(other, (product, square))| (other, (product / (length * square.sqrt())) as f32))
-            .collect();
-        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        near.truncate(count);
-        Ok(near)
-    }
-
-    /// The `count` features that speak most for a class, strongest first.
-    pub fn class_features(&self, class: u32, count: usize) -> Result<Vec<FeatureWeight>> {
-        let mut weights = self
-            .scorer
-            .class_weights(class)
-            .ok_or_else(|| self.no_features())?;
-        weights.sort_by(|a, b| b.1.total_cmp(&a.1));
-        weights.truncate(count);
-        let named = weights.into_iter().map(|(feature, weight)| FeatureWeight {
-            feature,
-            name: self.preprocessing.feature_name(feature).into_owned(),
-            weight,
-        });
-        Ok(named.collect())
-    }
-
     fn shares(&self, row: RowView<'_>, class: u32) -> Result<Vec<(u32, f32)>> {
         self.scorer
             .contributions(row, class)
             .ok_or_else(|| self.no_features())
     }
 
-    fn no_features(&self) -> Error {
+    pub(super) fn no_features(&self) -> Error {
         Error::Mismatch(format!(
             "a model of kind `{}` does not score feature by feature, so it cannot say which features decide",
             self.scorer.kind()

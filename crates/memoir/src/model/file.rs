@@ -29,20 +29,17 @@ impl Model {
         load(&Container::open(path)?, catalogue)
     }
 
-    /// Checks every byte of the model file at `path`.
-    pub fn verify(path: &Path, catalogue: &Catalogue) -> Result<()> {
+    /// Checks every byte of the model file at `path`, its arrays and their meaning in parallel.
+    pub fn verify(path: &Path, catalogue: &Catalogue, session: &Session<'_>) -> Result<()> {
         let container = Container::open(path)?;
-        container.verify()?;
-        let model = load(&container, catalogue)?;
-        if let Some(kept) = &model.rehearsal {
-            let (classes, features) = container.shape();
-            let rows = kept.unpack(features, classes);
-            rows.map_err(|message| container.invalid(message))?;
-        }
-        model
-            .scorer
-            .check_content()
-            .map_err(|message| container.invalid(message))
+        let (arrays, content) = session.run(|| {
+            rayon::join(
+                || container.verify(session),
+                || check_content(&container, catalogue),
+            )
+        });
+        // What is damaged need not make sense either: the damage is the news.
+        arrays.and(content)
     }
 
     /// Writes the model to `path`: beside it first, then renamed, so that there is never half a file.
@@ -188,6 +185,18 @@ fn checksums_size(tensors: &[(String, Tensor<'_>)]) -> usize {
 pub(super) fn file_size(header: &[u8], tensors: &[(String, Tensor<'_>)]) -> u64 {
     let arrays: usize = tensors.iter().map(|(_, tensor)| tensor.bytes().len()).sum();
     (header.len() + arrays + checksums_size(tensors)) as u64
+}
+
+/// Looks at all that a model holds.
+fn check_content(container: &Container, catalogue: &Catalogue) -> Result<()> {
+    let model = load(container, catalogue)?;
+    if let Some(kept) = &model.rehearsal {
+        let (classes, features) = container.shape();
+        let rows = kept.unpack(features, classes);
+        rows.map_err(|message| container.invalid(message))?;
+    }
+    let content = model.scorer.check_content();
+    content.map_err(|message| container.invalid(message))
 }
 
 fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {

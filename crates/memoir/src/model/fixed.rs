@@ -1,5 +1,6 @@
 //! The scorer of fixed-point weights: what `softmax` leaves behind, searched exactly as it was in training.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
@@ -288,8 +289,8 @@ impl<P: Stored> Scorer for FixedScorer<P> {
         Some(weights)
     }
 
-    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
-        let all = (0..self.features() as u32).map(|feature| (feature, self.weight(feature, class)));
+    fn class_weights_among(&self, class: u32, features: Range<u32>) -> Option<Vec<(u32, f32)>> {
+        let all = features.map(|feature| (feature, self.weight(feature, class)));
         let stored = all.filter(|(_, weight)| *weight != 0);
         Some(
             stored

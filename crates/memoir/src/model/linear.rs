@@ -3,6 +3,8 @@
 //! Weights are kept by *feature*: for each feature the classes that it speaks for or against. A row touches only the
 //! lists of its own features, however many classes there are.
 
+use std::ops::Range;
+
 use half::f16;
 
 use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
@@ -347,8 +349,7 @@ impl Scorer for Linear {
         Some(weights)
     }
 
-    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
-        let features = 0..self.features() as u32;
+    fn class_weights_among(&self, class: u32, features: Range<u32>) -> Option<Vec<(u32, f32)>> {
         let weights = features.filter_map(|feature| Some((feature, self.weight(feature, class)?)));
         Some(weights.collect())
     }

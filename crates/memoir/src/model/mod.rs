@@ -3,6 +3,7 @@
 
 mod builder;
 pub mod calibration;
+mod class_profile;
 mod container;
 mod explain;
 mod file;
@@ -21,6 +22,7 @@ mod shrink;
 mod tensors;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::data::{ClassNames, Known};
 use crate::params::Value;
@@ -197,8 +199,13 @@ pub trait Scorer: Send + Sync {
         None
     }
 
-    /// The features with a weight for `class`, where the scorer has such.
-    fn class_weights(&self, _class: u32) -> Option<Vec<(u32, f32)>> {
+    /// The features with a weight for `class`, rising, where the scorer has such.
+    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
+        self.class_weights_among(class, 0..self.features() as u32)
+    }
+
+    /// As [`Scorer::class_weights`], of these features only, so that threads can share the work.
+    fn class_weights_among(&self, _class: u32, _features: Range<u32>) -> Option<Vec<(u32, f32)>> {
         None
     }
 }

@@ -1,6 +1,7 @@
 //! The scorer of packed weights: what `memoir compact` leaves behind. Scores are computed as by fixed-point weights, from rows
 //! that are read as they lie in the file.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
@@ -347,8 +348,8 @@ impl Scorer for PackedScorer {
         )
     }
 
-    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
-        let all = (0..self.features() as u32).map(|feature| (feature, self.packed(feature).weight(class)));
+    fn class_weights_among(&self, class: u32, features: Range<u32>) -> Option<Vec<(u32, f32)>> {
+        let all = features.map(|feature| (feature, self.packed(feature).weight(class)));
         let stored = all.filter(|(_, weight)| *weight != 0);
         Some(
             stored

@@ -1,6 +1,7 @@
 //! The scorer kind `reduced`: a row is mapped to a short dense one, and a class's score is the inner product of that with
 //! the class's dense weights. What `memoir-lsh` leaves behind.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use half::f16;
@@ -248,10 +249,9 @@ impl Scorer for Reduced {
     }
 
     /// All features, each with its weight through the map.
-    fn class_weights(&self, class: u32) -> Option<Vec<(u32, f32)>> {
+    fn class_weights_among(&self, class: u32, features: Range<u32>) -> Option<Vec<(u32, f32)>> {
         let mut wide = Vec::new();
         let weights = ((class as usize) < self.classes).then(|| self.class(class as usize, &mut wide))?;
-        let features = 0..self.features() as u32;
         Some(
             features
                 .filter_map(|feature| Some((feature, self.reduction.dot(feature, weights)?)))

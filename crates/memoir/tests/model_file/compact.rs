@@ -64,7 +64,7 @@ fn packed_models_come_back_as_they_were() {
         for (packed, exact) in best.iter().zip(&expected) {
             assert!((packed.score - exact.score).abs() < 0.02, "{packed:?} {exact:?}");
         }
-        Model::verify(&bench.path(), &Catalogue::new()).unwrap();
+        verify(&bench.path()).unwrap();
     }
     // Many classes, and back to single precision.
     let wide = fixed_model::<Wide>();
@@ -94,13 +94,11 @@ fn class_numbers_beyond_the_classes_are_found_by_a_full_check() {
     ];
     for (bytes, array, place) in cases {
         fs::write(bench.path(), &bytes).unwrap();
-        Model::verify(&bench.path(), &Catalogue::new()).unwrap();
+        verify(&bench.path()).unwrap();
         let hostile = with_array(&bytes, array, |array| array[place] = 100);
         let loaded = bench.load(&hostile).unwrap();
         use_everything(&loaded);
-        let error = Model::verify(&bench.path(), &Catalogue::new())
-            .unwrap_err()
-            .to_string();
+        let error = verify(&bench.path()).unwrap_err().to_string();
         assert!(
             error.contains("names class") && error.contains("there are 3 classes"),
             "{error}"

@@ -120,7 +120,7 @@ fn what_is_not_a_file_is_refused() {
     let message = |path: &Path| load(path).err().unwrap().to_string();
     assert!(message(bench.folder.path()).ends_with(": not a usable model file: it is a directory"));
     assert!(message(&bench.path()).contains("model: cannot open: "));
-    assert!(Model::verify(&bench.path(), &Catalogue::new()).is_err());
+    assert!(verify(&bench.path()).is_err());
     bench.save(&model(vectors(), Precision::F32));
-    Model::verify(&bench.path(), &Catalogue::new()).unwrap();
+    verify(&bench.path()).unwrap();
 }

@@ -8,7 +8,7 @@ fn open(name: &str) -> Model {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(name);
-    Model::verify(&path, &Catalogue::new()).expect("undamaged");
+    super::verify(&path).expect("undamaged");
     Model::load(&path, &Catalogue::new()).expect("opens")
 }
 

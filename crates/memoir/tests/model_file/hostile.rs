@@ -194,8 +194,8 @@ pub(crate) fn use_everything(model: &Model) {
         let _ = model.explain(row);
     }
     for class in 0..4 {
-        let _ = model.class_features(class, 10);
-        let _ = model.nearest_classes(class, 10);
+        let _ = model.class_features(class, 10, &session(1));
+        let _ = model.nearest_classes(class, 10, &session(1));
     }
     model.summary().unwrap();
 }

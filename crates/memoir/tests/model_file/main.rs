@@ -9,6 +9,7 @@ mod round_trip;
 mod specification;
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,9 +20,18 @@ use memoir::sparse::{Reduction, Rows};
 use memoir::text::{
     Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
 };
-use memoir::{Catalogue, Dataset, Error, LabelSets, Model};
+use memoir::{Catalogue, Dataset, Error, LabelSets, Model, Result, Session};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
+
+fn session(threads: usize) -> Session<'static> {
+    Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+}
+
+/// Checks every byte of a file.
+fn verify(path: &Path) -> Result<()> {
+    Model::verify(path, &Catalogue::new(), &session(2))
+}
 
 /// Four rows over four features.
 fn rows() -> Rows {

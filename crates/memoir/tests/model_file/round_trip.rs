@@ -216,7 +216,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
     let bench = Bench::new();
     let data = dataset();
     let outcome = |threads: usize| {
-        let session = Session::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+        let session = session(threads);
         let catalogue = Catalogue::new();
         let algorithm = catalogue.find("centroid").unwrap();
         let params = memoir::params::Values::check(algorithm.params, []).unwrap();
@@ -247,7 +247,23 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
             .top_k(data.rows.row(1999), 5, &mut Scratch::default(), &mut one_by_one);
         assert_eq!(predictions.row(1999), one_by_one);
         assert_eq!(predictions.iter().len(), 2000);
-        (bench.save(&trained), predictions)
+        let mut explanations = Vec::new();
+        trained
+            .explain_rows(&data.rows, 3, &session, |row, explanation| {
+                assert_eq!(row, explanations.len());
+                explanations.push(explanation);
+                Ok(())
+            })
+            .unwrap();
+        let mut alone = trained.explain(data.rows.row(1999)).unwrap();
+        alone.features.truncate(3);
+        assert_eq!(explanations[1999], alone);
+        let of_class = |class| {
+            let strongest = trained.class_features(class, 1000, &session).unwrap();
+            (strongest, trained.nearest_classes(class, 20, &session).unwrap())
+        };
+        let classes: Vec<_> = (0..50).map(of_class).collect();
+        (bench.save(&trained), predictions, explanations, classes)
     };
     let one = outcome(1);
     assert!(one == outcome(2) && one == outcome(4));
@@ -284,6 +300,42 @@ fn a_mapped_model_survives_its_replacement() {
 }
 
 #[test]
+fn the_nearest_classes_have_the_largest_cosines() {
+    let found = |model: &Model, class| model.nearest_classes(class, 9, &session(2)).unwrap();
+    for model in [model(vectors(), Precision::F32), fixed_model::<Narrow>()] {
+        let weights = |class: u32| {
+            let mut dense = [0f64; 4];
+            for (feature, weight) in model.scorer.class_weights(class).unwrap() {
+                dense[feature as usize] = f64::from(weight);
+            }
+            dense
+        };
+        let dot = |a: &[f64; 4], b: &[f64; 4]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        for class in 0..3 {
+            let own = weights(class);
+            let mut expected: Vec<(u32, f64)> = (0..3)
+                .filter(|&other| other != class)
+                .map(|other| (other, weights(other)))
+                .map(|(other, its)| {
+                    (
+                        other,
+                        dot(&own, &its) / (dot(&own, &own) * dot(&its, &its)).sqrt(),
+                    )
+                })
+                .filter(|near| near.1 > 0.0)
+                .collect();
+            expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let found = found(&model, class);
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!(found.0 == expected.0 && (f64::from(found.1) - expected.1).abs() < 1e-6);
+            }
+        }
+    }
+    assert_eq!(found(&model(vectors(), Precision::F32), 1).len(), 2);
+}
+
+#[test]
 fn an_answer_is_explained_by_its_features() {
     let original = model(text(), Precision::F32);
     let mut predictor = original.predictor();
@@ -314,9 +366,9 @@ fn an_answer_is_explained_by_its_features() {
     );
     assert_eq!(exact(runner_up.bias, |f| f.for_runner_up), runner_up.score);
 
-    let strongest = original.class_features(0, 1).unwrap();
+    let strongest = original.class_features(0, 1, &session(1)).unwrap();
     assert_eq!((strongest[0].name.as_str(), strongest[0].weight), ("smoke", 0.5));
-    assert_eq!(original.class_features(2, 9).unwrap().len(), 2);
+    assert_eq!(original.class_features(2, 9, &session(1)).unwrap().len(), 2);
 }
 
 #[test]

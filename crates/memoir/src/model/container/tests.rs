@@ -1,5 +1,7 @@
 //! Tests of the container: what is written is read back, what is damaged is refused.
 
+use std::num::NonZeroUsize;
+
 use super::*;
 use crate::data::LabelSets;
 use crate::model::{LinearBuilder, Model, Origin, Precision};
@@ -35,12 +37,14 @@ fn large_files_leave_long_weights_for_later() {
     model.save(&path).unwrap();
     let whole = std::fs::read(&path).unwrap();
     let sound = Container::open(&path).unwrap();
+    let session = Session::new(NonZeroUsize::MIN).unwrap();
     let outcome = |array: &str, checked_at_once: usize| {
         let mut bytes = whole.clone();
         bytes[sound.tensors[array].range.start] ^= 1;
         let damaged = folder.path().join("damaged");
         std::fs::write(&damaged, bytes).unwrap();
-        Container::open_checking(&damaged, checked_at_once, 100).map(|container| container.verify().is_err())
+        Container::open_checking(&damaged, checked_at_once, 100)
+            .map(|container| session.run(|| container.verify(&session)).is_err())
     };
     // Found at once in a small file, and wherever what is damaged is needed to open; else by a full check.
     assert!(outcome("weights.values", whole.len()).is_err());

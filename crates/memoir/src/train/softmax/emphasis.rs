@@ -1,29 +1,38 @@
 //! How much the rows of each class count: evening out classes of different sizes, and making up for rows that are not there
 //! when training goes on from an earlier model.
 //!
-//! A new class meets only the rows of now; the rows that old classes had earlier never get to push it down, and it would be
-//! predicted too often. So the rows of a class that has an unusually large part of its rows in this part count less.
+//! New classes have a larger share of the rows of now than of all rows, and a softmax learned from these alone would predict
+//! them too often. So while it is learned, the score of each class is shifted by the logarithm of how much larger its share is
+//! here: what the share alone explains is not learned. Classes that have most of their rows behind them move slowly, as a few
+//! rows are not to undo what many did.
 //!
 //! Where the model kept some of the old rows, these are repeated. They were learned from before, so they count little for their own
-//! classes and old rivals, or they would be learned by heart; against new classes, which they have not met, they count as
-//! the rows that they stand for.
+//! classes and old rivals, or they would be learned by heart; against new classes, which they have not met, they count for
+//! more.
 
 use super::earlier::Earlier;
 use super::gradient::Slope;
 use crate::data::LabelSets;
 use crate::sparse::fixed::Posting;
 
-/// How far rows of young classes count less, from 0 (not at all) to 1 (as if all rows of all classes were here).
-const YOUNG_POWER: f32 = 0.5;
+/// The part of the logarithm of shares by which scores are shifted; measured, like the constants below, on streams of parts with new
+/// classes.
+const SHIFT: f32 = 0.5;
 
-/// The same where old rows are repeated.
-const YOUNG_POWER_REPEATED: f32 = 0.25;
+/// A class without rows here is shifted as if it had this part of the rows that it has elsewhere.
+const LEAST_SHARE: f32 = 0.1;
+
+/// Classes move by this power of how much of their rows are here, compared with all classes'.
+const PACE_POWER: f32 = 0.5;
+
+/// No class is taken to have less than this part of its rows here, compared with all classes'.
+const LEAST_PACE: f32 = 0.1;
 
 /// How much a repeated row counts.
 const REPEATED: f32 = 0.25;
 
 /// The share of the rows that a repeated row stands for, as which it counts against a class that is all new.
-const STANDS_FOR: f32 = 0.5;
+const STANDS_FOR: f32 = 0.1;
 
 /// No slope is multiplied by more than this: few rows cannot stand for very many.
 const MOST_AGAINST: f32 = 20.0;
@@ -37,6 +46,10 @@ pub(super) struct Emphasis {
     repeated: Vec<f32>,
     /// What the slope of a rival is multiplied by in a repeated row.
     against: Vec<f32>,
+    /// What is added to the score of a class before slopes are taken; nothing where there are none.
+    shifts: Vec<f32>,
+    /// What slopes of a class are multiplied by; 1 where there are none.
+    paces: Vec<f32>,
 }
 
 impl Emphasis {
@@ -56,16 +69,7 @@ impl Emphasis {
             .collect();
         let rows = labels.len().max(1) as f32;
         let repeats = earlier.rehearsal.len() as f32;
-        let young_power = if repeats > 0.0 {
-            YOUNG_POWER_REPEATED
-        } else {
-            YOUNG_POWER
-        };
         let usual = (rows + earlier.rows as f32) / rows;
-        let young = |class: usize| {
-            let part = all[class] / (now[class] as f32).max(1.0);
-            (part / usual).min(1.0).powf(young_power)
-        };
         let balancing = |class: usize| all[class].max(1.0).powf(-balance);
         // The mean over the rows stays what it was.
         let labels: f32 = now.iter().map(|&count| count as f32).sum();
@@ -78,16 +82,28 @@ impl Emphasis {
             let new = now[class] as f32 / all[class].max(1.0);
             1.0 + new * new * (stands_for.min(MOST_AGAINST) - 1.0).max(0.0)
         };
+        let repeated = earlier.rehearsal.labels.class_counts(classes);
+        let shift = |class: usize| {
+            let here = now[class] as f32 + REPEATED * repeated[class] as f32;
+            let share = here / (rows + REPEATED * repeats);
+            let overall = all[class].max(1.0) / (rows + earlier.rows as f32);
+            SHIFT * ((share / overall + LEAST_SHARE) / (1.0 + LEAST_SHARE)).ln()
+        };
+        let pace = |class: usize| {
+            let here = now[class] as f32 / all[class].max(1.0) * usual;
+            here.clamp(LEAST_PACE, 1.0).powf(PACE_POWER)
+        };
+        let continued = 0..if earlier.rows > 0 { classes } else { 0 };
         let repeatable = 0..if repeats > 0.0 { classes } else { 0 };
         Self {
-            new: (0..classes)
-                .map(|class| young(class) * balancing(class) * scale)
-                .collect(),
+            new: (0..classes).map(|class| balancing(class) * scale).collect(),
             repeated: repeatable
                 .clone()
                 .map(|class| REPEATED * balancing(class) * scale)
                 .collect(),
             against: repeatable.map(against).collect(),
+            shifts: continued.clone().map(shift).collect(),
+            paces: continued.map(pace).collect(),
         }
     }
 
@@ -101,10 +117,27 @@ impl Emphasis {
         sum / labels.len() as f32
     }
 
-    /// Lets a repeated row push classes down that it has not met.
-    pub(super) fn push_down(&self, slopes: &mut [Slope]) {
-        for (rival, slope) in slopes.iter_mut().filter(|(_, slope)| *slope < 0.0) {
-            *slope *= self.against[*rival as usize];
+    /// What is added to the score of `class` before slopes are taken.
+    pub(super) fn shift(&self, class: u32) -> f32 {
+        self.shifts.get(class as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Whether scores are shifted at all.
+    pub(super) fn shifts(&self) -> bool {
+        !self.shifts.is_empty()
+    }
+
+    /// The slopes of one row by class, as they are to be applied: a repeated row pushes classes down that it has not met, and classes
+    /// move at their own pace.
+    pub(super) fn adapt(&self, slopes: &mut [Slope], repeated: bool) {
+        if self.paces.is_empty() {
+            return;
+        }
+        for (class, slope) in slopes {
+            if repeated && *slope < 0.0 {
+                *slope *= self.against[*class as usize];
+            }
+            *slope *= self.paces[*class as usize];
         }
     }
 }
@@ -146,34 +179,44 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_new_classes_count_less() {
+    fn new_classes_are_ahead_while_learned_and_old_ones_move_slowly() {
         let mut earlier = Earlier::<Narrow>::nothing();
-        earlier.class_counts = vec![6, 0];
-        earlier.rows = 6;
-        let emphasis = Emphasis::new(&labels(&[0, 0, 1]), 2, &earlier, 0.0);
-        assert_eq!(emphasis.row(&[0], false), 1.0);
-        // All rows of class 1 are here, where a third of all rows is: the root of a third.
-        assert!((emphasis.row(&[1], false) - (1f32 / 3.0).sqrt()).abs() < 1e-6);
+        earlier.class_counts = vec![6, 0, 9];
+        earlier.rows = 15;
+        let emphasis = Emphasis::new(&labels(&[0, 0, 0, 1, 1]), 3, &earlier, 0.0);
+        let [old, new, away] = [0, 1, 2].map(|class| emphasis.shift(class));
+        // All rows of class 1 are here, where a quarter of all rows is.
+        assert!((new - SHIFT * (4.1f32 / 1.1).ln()).abs() < 1e-5, "{new}");
+        assert!((old - SHIFT * (1.433_333_f32 / 1.1).ln()).abs() < 1e-5, "{old}");
+        assert!((away - SHIFT * (0.1f32 / 1.1).ln()).abs() < 1e-5, "{away}");
+        let mut slopes = vec![(0, 1.0), (1, -1.0), (2, -1.0)];
+        emphasis.adapt(&mut slopes, false);
+        assert_eq!(slopes, [(0, 1.0), (1, -1.0), (2, -LEAST_PACE.powf(PACE_POWER))]);
     }
 
     #[test]
     fn repeated_rows_count_little_except_against_new_classes() {
         let mut earlier = Earlier::<Narrow>::nothing();
-        earlier.class_counts = vec![12, 6, 0];
-        earlier.rows = 18;
+        earlier.class_counts = vec![80, 40, 0];
+        earlier.rows = 120;
         for label in [0, 0, 1] {
             earlier.rehearsal.rows.push_unsorted(&mut vec![(0, 1.0)]);
             earlier.rehearsal.labels.push([label]);
         }
-        let emphasis = Emphasis::new(&labels(&[0, 1, 2, 2]), 3, &earlier, 0.0);
+        let emphasis = Emphasis::new(&labels(&[0, 0, 1, 2, 2]), 3, &earlier, 0.0);
         assert_eq!(emphasis.row(&[0], true), REPEATED);
         let mut slopes = vec![(1, 0.5), (0, -0.25), (2, -0.25)];
-        emphasis.push_down(&mut slopes);
-        assert_eq!(slopes[0], (1, 0.5), "labels rise as before");
-        assert!(slopes[1].1 > -0.27, "an old class was pushed down before");
-        // Each of three rows stands for six.
+        let mut as_new = slopes.clone();
+        emphasis.adapt(&mut as_new, false);
+        emphasis.adapt(&mut slopes, true);
+        assert_eq!(slopes[0], as_new[0], "labels rise as before");
         assert!(
-            (slopes[2].1 * REPEATED + 0.25 * STANDS_FOR * 6.0).abs() < 1e-4,
+            slopes[1].1 > 1.01 * as_new[1].1,
+            "an old class was pushed down before"
+        );
+        // Each of three rows stands for forty.
+        assert!(
+            (slopes[2].1 * REPEATED + 0.25 * STANDS_FOR * 40.0).abs() < 1e-4,
             "{slopes:?}"
         );
     }

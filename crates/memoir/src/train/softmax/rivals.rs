@@ -30,11 +30,15 @@ const NOBODY: u32 = u32::MAX;
 /// them again would be the larger part of the later passes.
 const FAR_BELOW: f32 = 3.0;
 
-/// The rivals, given best first, that later passes should know.
-fn worth_remembering(rivals: &[(u32, f32)]) -> &[(u32, f32)] {
-    let strongest = rivals.first().map_or(0.0, |rival| rival.1);
-    let near = rivals.iter().take_while(|rival| rival.1 >= strongest - FAR_BELOW);
-    &rivals[..near.count()]
+/// The rivals that later passes should know.
+fn worth_remembering(rivals: &[(u32, f32)]) -> impl Iterator<Item = u32> {
+    let strongest = rivals
+        .iter()
+        .fold(f32::NEG_INFINITY, |most, rival| most.max(rival.1));
+    let near = rivals
+        .iter()
+        .filter(move |rival| rival.1 >= strongest - FAR_BELOW);
+    near.map(|rival| rival.0)
 }
 
 impl RivalMemory {
@@ -176,8 +180,7 @@ impl<'a> RivalSearch<'a> {
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
                         let start = task.rivals.len();
-                        let rivals = worth_remembering(&scratch.rivals).iter();
-                        task.rivals.extend(rivals.map(|rival| rival.0));
+                        task.rivals.extend(worth_remembering(&scratch.rivals));
                         task.rivals[start..].sort_unstable();
                         task.rival_ends.push(task.rivals.len());
                     }
@@ -259,7 +262,14 @@ impl<'a> RivalSearch<'a> {
                 .map(|found| (found.class, found.score as f32 * unit));
             scratch.rivals.extend(rivals);
         }
-        let label_scores = scratch.label_scores.iter().map(|&score| score as f32 * unit);
+        if self.emphasis.shifts() {
+            for (rival, score) in &mut scratch.rivals {
+                *score += self.emphasis.shift(*rival);
+            }
+        }
+        let label_scores = scratch.label_scores.iter().zip(labels);
+        let label_scores =
+            label_scores.map(|(&score, &label)| score as f32 * unit + self.emphasis.shift(label));
         let repeated = row >= self.first_repeated;
         let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row])
             * self.emphasis.row(labels, repeated);
@@ -272,9 +282,7 @@ impl<'a> RivalSearch<'a> {
             weight,
             &mut slopes.slopes,
         );
-        if repeated {
-            self.emphasis.push_down(&mut slopes.slopes[first..]);
-        }
+        self.emphasis.adapt(&mut slopes.slopes[first..], repeated);
         slopes.ends.push(slopes.slopes.len());
     }
 }

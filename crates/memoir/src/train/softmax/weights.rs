@@ -74,9 +74,6 @@ impl<P: Posting> Weights<P> {
         weights.postings = vec![P::new(0, 0); weights.starts[features]];
         weights.dense = vec![0; weights.dense_features.len() * padded(classes)];
 
-        // What was learned holds some of the centroid of rows to come: without old rows that would hold new ones in check, half of it
-        // is best on the data we measured.
-        let divisor = if earlier.rehearsal.is_empty() { 2 } else { 1 };
         let mut next = weights.starts.clone();
         for feature in 0..features {
             for posting in earlier.feature(feature) {
@@ -87,7 +84,7 @@ impl<P: Posting> Weights<P> {
             for &(feature, weight) in centroid {
                 match earlier.find(feature, class) {
                     None => weights.put(&mut next, feature, class, weight),
-                    Some(place) => weights.add(feature, place, class, weight / divisor),
+                    Some(place) => weights.add(feature, place, class, weight),
                 }
             }
         })?;

@@ -66,6 +66,11 @@ impl ClassDense {
         &self.values[start..start + dimensions]
     }
 
+    /// The unscaled vectors, class after class.
+    pub fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
     /// What unscaled values must be multiplied by.
     pub fn multiplier(&self) -> f64 {
         self.multiplier

@@ -3,7 +3,7 @@
 //! `A` has a row for each example. A random matrix on its shorter side is multiplied by `A A^T` (or `A^T A`) a few
 //! times and made orthonormal after each, which turns it towards the strongest singular vectors; the decomposition of
 //! `A` within that subspace is then small and dense. Only the tall matrix itself is ever in memory: products are made
-//! for a few columns at a time, in its place.
+//! for a few columns at a time, in its place, and it becomes the result in its place, too, if it has a row for each feature.
 //!
 //! Everything is cut into pieces of fixed size, each computed by one thread, so results do not depend on the number of
 //! threads.
@@ -29,7 +29,7 @@ const PANEL: usize = 64;
 const STRIDE: usize = 64;
 
 /// Directions weaker than this, relative to the strongest, are rounding errors.
-const WEAKEST: f64 = 1e-5;
+const WEAKEST: f64 = 1e-4;
 
 /// The strongest singular values, largest first, and their right singular vectors as a map of rows.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub fn truncated_svd(
         session.progress("reducing", stage, stages, "stages");
         for panel in panels(columns) {
             let product = squared(short, long, &tall, panel.clone(), session)?;
-            tall.set_columns(panel, &product);
+            tall.set_columns(&panel, &product);
         }
         tall.orthonormalise(session)?;
     }
@@ -80,26 +80,27 @@ pub fn truncated_svd(
         let product = squared(short, long, &tall, panel.clone(), session)?;
         tall.products(&product, &panel, &mut within, session)?;
     }
-    let (squares, turn) = strongest(&within, dimensions)?;
+    let (squares, turn) = strongest(within, dimensions)?;
     let singular_values: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
     session.progress("reducing", stages - 1, stages, "stages");
     tall.multiply(&turn, session)?;
     let reduction = if is_by_feature {
-        rounded(rows.width(), singular_values.len(), session, |feature, vector| {
-            vector.copy_from_slice(&tall.row(feature)[..vector.len()]);
-        })?
+        drop(turn);
+        tall.into_reduction(singular_values.len())
     } else {
         // V = A^T U / sigma
         rounded(rows.width(), singular_values.len(), session, |feature, vector| {
             vector.fill(0.0);
             for (row, value) in turned.row(feature).iter() {
-                dense::add(vector, value, tall.row(row as usize));
+                tall.add_row(vector, value, row as usize);
             }
             for (value, sigma) in vector.iter_mut().zip(&singular_values) {
                 *value = (f64::from(*value) / sigma) as f32;
             }
         })?
     };
+    let reduction =
+        reduction.ok_or_else(|| Error::Unlearnable("the reduction does not fit its features".to_owned()))?;
     session.progress("reducing", stages, stages, "stages");
     Ok(TruncatedSvd {
         singular_values,
@@ -141,9 +142,7 @@ fn panels(columns: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
 fn random(rows: usize, columns: usize, session: &Session<'_>) -> Tall {
     let mut tall = Tall::zeros(rows, columns);
     let mut random = session.random("truncated svd");
-    for value in tall.values_mut() {
-        *value = StandardNormal.sample(&mut random);
-    }
+    tall.fill_rows(|row| row.fill_with(|| StandardNormal.sample(&mut random)));
     tall
 }
 
@@ -156,15 +155,21 @@ fn squared(
     session: &Session<'_>,
 ) -> Result<Vec<f32>> {
     let width = panel.len();
-    let half = product(long, width, |row| &tall.row(row)[panel.clone()], session)?;
-    product(short, width, |row| &half[row * width..(row + 1) * width], session)
+    let half = product(
+        long,
+        width,
+        |sums, value, row| tall.add_part(sums, value, row, &panel),
+        session,
+    )?;
+    let add = |sums: &mut [f32], value, row: usize| dense::add(sums, value, &half[row * width..][..width]);
+    product(short, width, add, session)
 }
 
-/// The product of sparse rows with a dense matrix of `width` columns.
-fn product<'a>(
+/// The product of sparse rows with a dense matrix of `width` columns, of which `add` adds a multiple of a row.
+fn product(
     rows: &Rows,
     width: usize,
-    of: impl Fn(usize) -> &'a [f32] + Sync,
+    add: impl Fn(&mut [f32], f32, usize) + Sync,
     session: &Session<'_>,
 ) -> Result<Vec<f32>> {
     let mut result = vec![0.0; rows.len() * width];
@@ -175,7 +180,7 @@ fn product<'a>(
             for (offset, sum) in sums.chunks_exact_mut(width).enumerate() {
                 let row: RowView<'_> = rows.row(stride * STRIDE + offset);
                 for (index, value) in row.iter() {
-                    dense::add(sum, value, of(index as usize));
+                    add(sum, value, index as usize);
                 }
             }
             Ok(())
@@ -185,11 +190,12 @@ fn product<'a>(
 }
 
 /// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are rounding errors.
-fn strongest(symmetric: &Mat<f64>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
+fn strongest(symmetric: Mat<f64>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
     let size = symmetric.nrows();
     let parts = symmetric
         .self_adjoint_eigen(Side::Upper)
         .map_err(|_| Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned()))?;
+    drop(symmetric);
     let (values, vectors) = (parts.S().column_vector(), parts.U());
     let largest = values[size - 1];
     let kept = (0..size.min(count))
@@ -207,7 +213,7 @@ fn rounded(
     dimensions: usize,
     session: &Session<'_>,
     fill: impl Fn(usize, &mut [f32]) + Sync,
-) -> Result<Reduction> {
+) -> Result<Option<Reduction>> {
     let mut whole = vec![0i16; features * dimensions];
     let mut factors = vec![0f32; features];
     session.run(|| {
@@ -228,8 +234,7 @@ fn rounded(
             },
         )
     })?;
-    Reduction::new(dimensions, whole.into(), factors.into())
-        .ok_or_else(|| Error::Unlearnable("the reduction does not fit its features".to_owned()))
+    Ok(Reduction::new(dimensions, whole.into(), factors.into()))
 }
 
 /// `left * right` for row-major `left`, into row-major `out`.

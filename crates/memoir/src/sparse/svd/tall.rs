@@ -1,4 +1,8 @@
 //! A tall dense matrix: many rows, a few thousand columns. What the decomposition turns and makes orthonormal.
+//!
+//! It is most of what a decomposition holds, so it is kept in half the memory of single precision: for each row and panel of
+//! columns 16-bit whole numbers and one factor. Columns of a panel have about the same length, so little is lost; what is lost in
+//! one multiplication the next one makes good.
 
 use std::ops::Range;
 
@@ -8,6 +12,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
 use super::{PANEL, multiply_rows, panels};
+use crate::sparse::{Reduction, dense};
 use crate::{Error, Result, Session};
 
 /// Rows that are widened and multiplied at a time.
@@ -25,35 +30,84 @@ const SMALLEST_SQUARE: f64 = 1e-50;
 /// Row after row.
 pub(super) struct Tall {
     columns: usize,
-    values: Vec<f32>,
+    values: Vec<i16>,
+    /// What the whole numbers of each panel are multiplied by, row after row.
+    factors: Vec<f32>,
 }
 
 impl Tall {
     pub(super) fn zeros(rows: usize, columns: usize) -> Self {
         Self {
             columns,
-            values: vec![0.0; rows * columns],
+            values: vec![0; rows * columns],
+            factors: vec![0.0; rows * columns.div_ceil(PANEL)],
         }
-    }
-
-    pub(super) fn values_mut(&mut self) -> &mut [f32] {
-        &mut self.values
-    }
-
-    pub(super) fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.columns..(row + 1) * self.columns]
     }
 
     fn rows(&self) -> usize {
         self.values.len() / self.columns
     }
 
-    /// Replaces the columns of `panel` by those of `values`.
-    pub(super) fn set_columns(&mut self, panel: Range<usize>, values: &[f32]) {
-        let own = self.values.chunks_exact_mut(self.columns);
-        for (row, new) in own.zip(values.chunks_exact(panel.len())) {
-            row[panel.clone()].copy_from_slice(new);
+    /// The whole numbers of a row in a panel of columns, and their factor.
+    fn part(&self, row: usize, panel: &Range<usize>) -> (f32, &[i16]) {
+        let factor = self.factors[row * self.columns.div_ceil(PANEL) + panel.start / PANEL];
+        (factor, &self.values[row * self.columns..][panel.start..panel.end])
+    }
+
+    /// Adds `value` times the row's columns of `panel` to `sums`.
+    pub(super) fn add_part(&self, sums: &mut [f32], value: f32, row: usize, panel: &Range<usize>) {
+        let (factor, whole) = self.part(row, panel);
+        dense::add_whole(sums, value * factor, whole);
+    }
+
+    /// Adds `value` times the first columns of the row to `sums`, as many as these are.
+    pub(super) fn add_row(&self, sums: &mut [f32], value: f32, row: usize) {
+        for (sums, panel) in sums.chunks_mut(PANEL).zip(panels(self.columns)) {
+            let (factor, whole) = self.part(row, &panel);
+            dense::add_whole(sums, value * factor, &whole[..sums.len()]);
         }
+    }
+
+    /// Replaces all rows, one after the other, by what `fill` writes.
+    pub(super) fn fill_rows(&mut self, mut fill: impl FnMut(&mut [f32])) {
+        let mut new = vec![0.0; self.columns];
+        let factors = self.factors.chunks_exact_mut(self.columns.div_ceil(PANEL));
+        for (whole, factors) in self.values.chunks_exact_mut(self.columns).zip(factors) {
+            fill(&mut new);
+            round_row(&new, whole, factors);
+        }
+    }
+
+    /// Replaces the columns of `panel` by those of `values`.
+    pub(super) fn set_columns(&mut self, panel: &Range<usize>, values: &[f32]) {
+        let factors = self.factors.chunks_exact_mut(self.columns.div_ceil(PANEL));
+        let own = self.values.chunks_exact_mut(self.columns).zip(factors);
+        for ((whole, factors), new) in own.zip(values.chunks_exact(panel.len())) {
+            factors[panel.start / PANEL] = Reduction::round(new, &mut whole[panel.clone()]);
+        }
+    }
+
+    /// The first columns of each row as a map of features, in the memory of the matrix.
+    pub(super) fn into_reduction(self, dimensions: usize) -> Option<Reduction> {
+        let mut row_factors = Vec::with_capacity(self.rows());
+        let mut row = vec![0.0; dimensions];
+        let mut rounded = vec![0; dimensions];
+        let Self {
+            columns,
+            mut values,
+            factors,
+        } = self;
+        let factors = factors.chunks_exact(columns.div_ceil(PANEL));
+        for (number, factors) in factors.enumerate() {
+            let start = number * columns;
+            widen_row(&values[start..start + dimensions], factors, &mut row);
+            row_factors.push(Reduction::round(&row, &mut rounded));
+            // Never beyond the row that was just read.
+            values[number * dimensions..][..dimensions].copy_from_slice(&rounded);
+        }
+        values.truncate(row_factors.len() * dimensions);
+        values.shrink_to_fit();
+        Reduction::new(dimensions, values.into(), row_factors.into())
     }
 
     /// Makes the columns orthonormal, in the span they have (Cholesky factor of their inner products).
@@ -61,10 +115,10 @@ impl Tall {
         let mut inner = Mat::<f64>::zeros(self.columns, self.columns);
         for panel in panels(self.columns) {
             let width = panel.len();
-            let own: Vec<f32> = (0..self.rows())
-                .flat_map(|row| self.row(row)[panel.clone()].iter().copied())
-                .collect();
-            debug_assert_eq!(own.len(), width * self.rows());
+            let mut own = vec![0.0; width * self.rows()];
+            for (row, own) in own.chunks_exact_mut(width).enumerate() {
+                self.add_part(own, 1.0, row, &panel);
+            }
             self.products(&own, &panel, &mut inner, session)?;
         }
         let largest = (0..self.columns)
@@ -109,7 +163,8 @@ impl Tall {
                         let rows = other.len() / width;
                         left.clear();
                         for row in block * BLOCK..block * BLOCK + rows {
-                            left.extend(self.row(row)[tile.clone()].iter().map(|&value| f64::from(value)));
+                            let (factor, whole) = self.part(row, tile);
+                            left.extend(whole.iter().map(|&whole| f64::from(f32::from(whole) * factor)));
                         }
                         right.clear();
                         right.extend(other.iter().map(|&value| f64::from(value)));
@@ -176,20 +231,49 @@ impl Tall {
         map: impl Fn(&[f32], &mut [f32]) + Sync,
     ) -> Result<()> {
         let columns = self.columns;
+        let per_row = columns.div_ceil(PANEL);
         session.run(|| {
-            self.values.par_chunks_mut(PANEL * columns).try_for_each_init(
-                || vec![0.0; PANEL * kept],
-                |product, rows| {
+            let groups = self.values.par_chunks_mut(PANEL * columns);
+            let groups = groups.zip(self.factors.par_chunks_mut(PANEL * per_row));
+            groups.try_for_each_init(
+                || (vec![0.0; PANEL * columns], vec![0.0; PANEL * kept]),
+                |(widened, product), (whole, factors)| {
                     session.check()?;
-                    let product = &mut product[..rows.len() / columns * kept];
-                    map(rows, product);
-                    for (row, new) in rows.chunks_exact_mut(columns).zip(product.chunks_exact(kept)) {
-                        row[..kept].copy_from_slice(new);
-                        row[kept..].fill(0.0);
+                    let rows = whole.len() / columns;
+                    let (widened, product) = (&mut widened[..rows * columns], &mut product[..rows * kept]);
+                    let own = whole.chunks_exact(columns).zip(factors.chunks_exact(per_row));
+                    for ((whole, factors), wide) in own.zip(widened.chunks_exact_mut(columns)) {
+                        widen_row(whole, factors, wide);
+                    }
+                    map(widened, product);
+                    let own = whole
+                        .chunks_exact_mut(columns)
+                        .zip(factors.chunks_exact_mut(per_row));
+                    for ((whole, factors), new) in own.zip(product.chunks_exact(kept)) {
+                        whole[kept..].fill(0);
+                        round_row(new, &mut whole[..kept], factors);
                     }
                     Ok(())
                 },
             )
         })
+    }
+}
+
+/// Rounds a row, panel by panel.
+fn round_row(row: &[f32], whole: &mut [i16], factors: &mut [f32]) {
+    let panels = row.chunks(PANEL).zip(whole.chunks_mut(PANEL));
+    for ((row, whole), factor) in panels.zip(factors) {
+        *factor = Reduction::round(row, whole);
+    }
+}
+
+/// The numbers that [`round_row`] rounded.
+fn widen_row(whole: &[i16], factors: &[f32], row: &mut [f32]) {
+    let panels = row.chunks_mut(PANEL).zip(whole.chunks(PANEL));
+    for ((row, whole), &factor) in panels.zip(factors) {
+        for (value, &whole) in row.iter_mut().zip(whole) {
+            *value = f32::from(whole) * factor;
+        }
     }
 }

@@ -89,9 +89,9 @@ pub(super) fn descend<W: Weights>(
     let averaged = average.map(|average| average.finish(&weights));
     match (averaged, best) {
         // The mean is of all iterations: held-out rows have only decided when to stop.
-        (Some(mean), _) => Ok(mean.scorer(settings.prediction)),
+        (Some(mean), _) => Ok(mean.into_scorer(settings.prediction)),
         (None, Some(best)) => Ok(best.scorer),
-        (None, None) => Ok(weights.scorer(settings.prediction)),
+        (None, None) => Ok(weights.into_scorer(settings.prediction)),
     }
 }
 

@@ -41,8 +41,10 @@ pub(super) trait Weights: Scannable {
     fn add_vector(&mut self, class: u32, factor: f32, of: &Self);
     /// A row of the data as inner products with these weights need it.
     fn row<'a>(&'a self, row: RowView<'a>, buffer: &'a mut RowBuffer) -> RowView<'a>;
-    /// The finished scorer.
+    /// The finished scorer, of weights that are still needed.
     fn scorer(&self, prediction: Prediction) -> Self::Scorer;
+    /// The finished scorer, in the memory of the weights where it fits.
+    fn into_scorer(self, prediction: Prediction) -> Self::Scorer;
 
     /// What a class's unscaled vector is multiplied by when the scorer is made.
     fn final_factor(&self, class: u32, prediction: Prediction) -> f64 {
@@ -97,6 +99,10 @@ impl Weights for ClassRows {
     fn scorer(&self, prediction: Prediction) -> Linear {
         finish::linear(self, prediction)
     }
+
+    fn into_scorer(self, prediction: Prediction) -> Linear {
+        self.scorer(prediction)
+    }
 }
 
 impl Weights for ClassDense {
@@ -149,13 +155,21 @@ impl Weights for ClassDense {
     }
 
     fn scorer(&self, prediction: Prediction) -> Reduced {
+        self.clone().into_scorer(prediction)
+    }
+
+    fn into_scorer(self, prediction: Prediction) -> Reduced {
         let classes = 0..self.classes() as u32;
-        let values = classes.flat_map(|class| {
-            let factor = self.final_factor(class, prediction);
-            self.values(class)
-                .iter()
-                .map(move |&value| (f64::from(value) * factor) as f32)
-        });
-        Reduced::new(self.classes(), self.reduction().clone(), values.collect())
+        let factors: Vec<f64> = classes
+            .map(|class| self.final_factor(class, prediction))
+            .collect();
+        let reduction = self.reduction().clone();
+        let mut values = self.into_values();
+        for (values, factor) in values.chunks_exact_mut(reduction.dimensions()).zip(&factors) {
+            for value in values {
+                *value = (f64::from(*value) * factor) as f32;
+            }
+        }
+        Reduced::new(factors.len(), reduction, values)
     }
 }

@@ -28,8 +28,8 @@ const PANEL: usize = 64;
 /// Rows of a result that one worker computes between two looks at the cancel flag.
 const STRIDE: usize = 64;
 
-/// Directions weaker than this, relative to the strongest, are rounding errors.
-const WEAKEST: f64 = 1e-4;
+/// Directions weaker than this, relative to the strongest, are rounding errors: squares are in single precision.
+const WEAKEST: f64 = 1e-3;
 
 /// The strongest singular values, largest first, and their right singular vectors as a map of rows.
 #[derive(Debug)]
@@ -63,23 +63,27 @@ pub fn truncated_svd(
     }
     let stages = multiplications.max(1) as u64 + 2;
     let mut tall = random(short.len(), columns, session);
+    let mut space = Space::default();
     for stage in 0..stages - 2 {
         session.progress("reducing", stage, stages, "stages");
         for panel in panels(columns) {
-            let product = squared(short, long, &tall, panel.clone(), session)?;
-            tall.set_columns(&panel, &product);
+            squared(short, long, &tall, &panel, &mut space, session)?;
+            tall.set_columns(&panel, &space.panel);
         }
-        tall.orthonormalise(session)?;
+        tall.orthonormalise(&mut space, session)?;
     }
     // Once more: the first time leaves errors where columns were nearly dependent.
-    tall.orthonormalise(session)?;
+    tall.orthonormalise(&mut space, session)?;
 
     session.progress("reducing", stages - 2, stages, "stages");
-    let mut within = Mat::<f64>::zeros(columns, columns);
+    let mut within = Mat::<f32>::zeros(columns, columns);
     for panel in panels(columns) {
-        let product = squared(short, long, &tall, panel.clone(), session)?;
-        tall.products(&product, &panel, &mut within, session)?;
+        squared(short, long, &tall, &panel, &mut space, session)?;
+        tall.products(&space.panel, &panel, session, |row, column, product| {
+            within[(row, column)] = product as f32;
+        })?;
     }
+    drop(space);
     let (squares, turn) = strongest(within, dimensions)?;
     let singular_values: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
     session.progress("reducing", stages - 1, stages, "stages");
@@ -146,33 +150,42 @@ fn random(rows: usize, columns: usize, session: &Session<'_>) -> Tall {
     tall
 }
 
-/// Some columns of `short long X`, where `long` is the transpose of `short`.
+/// Memory for a panel of columns, used again and again: an allocator keeps what is asked for and given back in turn.
+#[derive(Default)]
+struct Space {
+    /// With as many rows as the tall matrix.
+    panel: Vec<f32>,
+    /// With as many rows as the other side is long.
+    half: Vec<f32>,
+}
+
+/// Some columns of `short long X`, where `long` is the transpose of `short`, into `space.panel`.
 fn squared(
     short: &Rows,
     long: &Rows,
     tall: &Tall,
-    panel: std::ops::Range<usize>,
+    panel: &std::ops::Range<usize>,
+    space: &mut Space,
     session: &Session<'_>,
-) -> Result<Vec<f32>> {
+) -> Result<()> {
     let width = panel.len();
-    let half = product(
-        long,
-        width,
-        |sums, value, row| tall.add_part(sums, value, row, &panel),
-        session,
-    )?;
+    let add = |sums: &mut [f32], value, row| tall.add_part(sums, value, row, panel);
+    product(long, width, add, &mut space.half, session)?;
+    let half = &space.half;
     let add = |sums: &mut [f32], value, row: usize| dense::add(sums, value, &half[row * width..][..width]);
-    product(short, width, add, session)
+    product(short, width, add, &mut space.panel, session)
 }
 
-/// The product of sparse rows with a dense matrix of `width` columns, of which `add` adds a multiple of a row.
+/// The product of sparse rows with a dense matrix of `width` columns, of which `add` adds a multiple of a row, into `result`.
 fn product(
     rows: &Rows,
     width: usize,
     add: impl Fn(&mut [f32], f32, usize) + Sync,
+    result: &mut Vec<f32>,
     session: &Session<'_>,
-) -> Result<Vec<f32>> {
-    let mut result = vec![0.0; rows.len() * width];
+) -> Result<()> {
+    result.clear();
+    result.resize(rows.len() * width, 0.0);
     session.run(|| {
         let strides = result.par_chunks_mut(STRIDE * width).enumerate();
         strides.try_for_each(|(stride, sums)| {
@@ -185,12 +198,11 @@ fn product(
             }
             Ok(())
         })
-    })?;
-    Ok(result)
+    })
 }
 
 /// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are rounding errors.
-fn strongest(symmetric: Mat<f64>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
+fn strongest(symmetric: Mat<f32>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
     let size = symmetric.nrows();
     let parts = symmetric
         .self_adjoint_eigen(Side::Upper)
@@ -199,11 +211,13 @@ fn strongest(symmetric: Mat<f64>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> 
     let (values, vectors) = (parts.S().column_vector(), parts.U());
     let largest = values[size - 1];
     let kept = (0..size.min(count))
-        .take_while(|&place| values[size - 1 - place] > WEAKEST * WEAKEST * largest)
+        .take_while(|&place| f64::from(values[size - 1 - place]) > WEAKEST * WEAKEST * f64::from(largest))
         .count()
         .max(1);
-    let squares = (0..kept).map(|place| values[size - 1 - place]).collect();
-    let turn = Mat::from_fn(size, kept, |row, place| vectors[(row, size - 1 - place)] as f32);
+    let squares = (0..kept)
+        .map(|place| f64::from(values[size - 1 - place]))
+        .collect();
+    let turn = Mat::from_fn(size, kept, |row, place| vectors[(row, size - 1 - place)]);
     Ok((squares, turn))
 }
 

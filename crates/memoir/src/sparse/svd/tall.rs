@@ -11,7 +11,7 @@ use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
-use super::{PANEL, multiply_rows, panels};
+use super::{PANEL, Space, multiply_rows, panels};
 use crate::sparse::{Reduction, dense};
 use crate::{Error, Result, Session};
 
@@ -111,15 +111,19 @@ impl Tall {
     }
 
     /// Makes the columns orthonormal, in the span they have (Cholesky factor of their inner products).
-    pub(super) fn orthonormalise(&mut self, session: &Session<'_>) -> Result<()> {
+    pub(super) fn orthonormalise(&mut self, space: &mut Space, session: &Session<'_>) -> Result<()> {
         let mut inner = Mat::<f64>::zeros(self.columns, self.columns);
         for panel in panels(self.columns) {
             let width = panel.len();
-            let mut own = vec![0.0; width * self.rows()];
+            let own = &mut space.panel;
+            own.clear();
+            own.resize(width * self.rows(), 0.0);
             for (row, own) in own.chunks_exact_mut(width).enumerate() {
                 self.add_part(own, 1.0, row, &panel);
             }
-            self.products(&own, &panel, &mut inner, session)?;
+            self.products(own, &panel, session, |row, column, product| {
+                inner[(row, column)] = product;
+            })?;
         }
         let largest = (0..self.columns)
             .map(|place| inner[(place, place)])
@@ -133,8 +137,10 @@ impl Tall {
         let factor = inner.llt(Side::Upper).map_err(|_| {
             Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned())
         })?;
+        drop(inner);
         let mut inverse = Mat::<f64>::zeros(self.columns, self.columns);
         invert_lower_triangular(inverse.as_mut(), factor.L(), Par::Seq);
+        drop(factor);
         // X := X L^-T
         let inverse = Mat::from_fn(self.columns, self.columns, |row, column| {
             inverse[(column, row)] as f32
@@ -142,14 +148,14 @@ impl Tall {
         self.multiply_triangular(&inverse, session)
     }
 
-    /// Inner products, in double precision, of the columns up to the end of `panel` with the columns `other`, into
-    /// the upper half of `out`.
+    /// Inner products, in double precision, of the columns up to the end of `panel` with the columns `other`; `set` is given each
+    /// with its place in the upper half of the matrix of all.
     pub(super) fn products(
         &self,
         other: &[f32],
         panel: &Range<usize>,
-        out: &mut Mat<f64>,
         session: &Session<'_>,
+        mut set: impl FnMut(usize, usize, f64),
     ) -> Result<()> {
         let width = panel.len();
         let tiles: Vec<Range<usize>> = panels(panel.end).collect();
@@ -185,7 +191,7 @@ impl Tall {
         for (tile, sum) in tiles.iter().zip(found) {
             for (column, target) in panel.clone().enumerate() {
                 for (row, place) in tile.clone().enumerate() {
-                    out[(place, target)] = sum[(row, column)];
+                    set(place, target, sum[(row, column)]);
                 }
             }
         }

@@ -15,6 +15,8 @@ pub struct Before<'a> {
     pub scorer: &'a dyn Scorer,
     /// Number of rows it learned from.
     pub rows: u64,
+    /// Mean weight of these rows.
+    pub mean_weight: f32,
     /// Number of these rows of each of its classes.
     pub class_counts: &'a [u32],
     /// What the weights of each of its features must be multiplied by to mean on rows of today what they meant on rows of
@@ -78,6 +80,9 @@ pub fn continue_from(
         algorithm: &origin.algorithm,
         scorer: &*model.scorer,
         rows: origin.rows,
+        mean_weight: origin
+            .row_weights
+            .map_or(1.0, |sum| (sum / origin.rows.max(1) as f64) as f32),
         class_counts: &origin.class_counts,
         rehearsal: session.run(|| kept_rows(model, &feature_scales, &data))?,
         feature_scales,

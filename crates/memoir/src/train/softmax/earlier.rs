@@ -17,6 +17,8 @@ pub(super) struct Earlier<P> {
     pub(super) class_counts: Vec<u32>,
     /// Rows in all.
     pub(super) rows: u64,
+    /// Their mean weight.
+    pub(super) mean_weight: f32,
     /// Some of them, to be repeated.
     pub(super) rehearsal: Dataset,
 }
@@ -30,6 +32,7 @@ impl<P: Posting> Earlier<P> {
             postings: Vec::with_capacity(before.scorer.weight_storage().map_or(0, |(weights, _)| weights)),
             class_counts: before.class_counts.to_vec(),
             rows: before.rows,
+            mean_weight: before.mean_weight,
             rehearsal: rehearse::some(&before.rehearsal, new_rows, session),
         };
         earlier.starts.push(0);
@@ -66,6 +69,7 @@ impl<P: Posting> Earlier<P> {
             postings: Vec::new(),
             class_counts: Vec::new(),
             rows: 0,
+            mean_weight: 1.0,
             rehearsal: Dataset::default(),
         }
     }
@@ -85,6 +89,7 @@ impl<P: Posting> Earlier<P> {
         hash.update(bytemuck::cast_slice(&self.postings));
         hash.update(bytemuck::cast_slice(&self.class_counts));
         hash.update(&self.rows.to_le_bytes());
+        hash.update(&self.mean_weight.to_le_bytes());
         hash.update(&self.rehearsal.fingerprint().to_le_bytes());
         hash.digest()
     }

@@ -258,7 +258,8 @@ fn train<P: Posting + Stored>(
     }
     let values = &trainer.values;
     let mut choices = Choices::new(values, &Shape::of(data, earlier.rows));
-    let with_repeated = (!earlier.rehearsal.is_empty()).then(|| rehearse::joined(data, &earlier.rehearsal));
+    let with_repeated = (!earlier.rehearsal.is_empty())
+        .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
     let all = with_repeated.as_ref().unwrap_or(data);
     let rows = session.run(|| QuantizedRows::new(&all.rows, choices.trim));
     // Held-out rows are as good; and a model that goes on learning keeps the calibration it has.
@@ -290,7 +291,8 @@ fn train<P: Posting + Stored>(
     }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.least_slope, session)
-        .with_emphasis(emphasis, data.len());
+        .with_emphasis(emphasis, data.len())
+        .with_usual_weight(usual_weight(data, earlier));
     let mut learner = Learner::new(search, weights.features(), session);
     let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
     let mut order = aside.rows(all.len(), false);
@@ -367,4 +369,17 @@ fn train<P: Posting + Stored>(
     }
     drop((learner, memory, order));
     Ok((session.run(|| finish::scorer(&weights, &choices)), scores))
+}
+
+/// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long steps are. Rows that come
+/// later are compared with those before.
+fn usual_weight<P>(data: &Dataset, earlier: &Earlier<P>) -> f32 {
+    match &data.weights {
+        _ if earlier.rows > 0 => earlier.mean_weight,
+        Some(weights) => {
+            let sum: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+            (sum / weights.len() as f64) as f32
+        }
+        None => 1.0,
+    }
 }

@@ -98,6 +98,8 @@ pub(super) struct RivalSearch<'a> {
     /// Slopes of rivals below this are left out.
     pub(super) least_slope: f32,
     pub(super) emphasis: Emphasis,
+    /// The weight of a row that counts as one.
+    pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
     pub(super) scratches: PerThread<Scratch>,
@@ -140,6 +142,7 @@ impl<'a> RivalSearch<'a> {
             rivals,
             least_slope,
             emphasis: Emphasis::default(),
+            usual_weight: 1.0,
             first_repeated: usize::MAX,
             scratches: PerThread::new(session, Scratch::default),
             tasks: Vec::new(),
@@ -150,6 +153,12 @@ impl<'a> RivalSearch<'a> {
     pub(super) fn with_emphasis(mut self, emphasis: Emphasis, first_repeated: usize) -> Self {
         self.emphasis = emphasis;
         self.first_repeated = first_repeated;
+        self
+    }
+
+    /// Lets rows count by their weights divided by this one.
+    pub(super) fn with_usual_weight(mut self, weight: f32) -> Self {
+        self.usual_weight = weight;
         self
     }
 
@@ -271,7 +280,8 @@ impl<'a> RivalSearch<'a> {
         let label_scores =
             label_scores.map(|(&score, &label)| score as f32 * unit + self.emphasis.shift(label));
         let repeated = row >= self.first_repeated;
-        let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row])
+        let weights = self.data.weights.as_ref();
+        let weight = weights.map_or(1.0, |weights| weights[row] / self.usual_weight)
             * self.emphasis.row(labels, repeated);
         let first = slopes.slopes.len();
         gradient::slopes(

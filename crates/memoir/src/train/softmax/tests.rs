@@ -200,6 +200,22 @@ fn the_same_bytes_at_any_number_of_threads() {
     }
 }
 
+/// Weights compare rows; how large they all are says nothing.
+#[test]
+fn weights_of_rows_count_by_their_ratios() {
+    let mut data = data(600, 40, 60, 1, 5);
+    let train = |data: &Dataset| postings(&*Softmax::default().train(data, None, &session(1)).unwrap());
+    let without = train(&data);
+    let mut with = |weight: fn(usize) -> f32| {
+        data.weights = Some((0..data.len()).map(weight).collect());
+        train(&data)
+    };
+    assert_eq!(with(|_| 64.0), without);
+    let different = with(|row| if row % 3 == 0 { 0.25 } else { 2.0 });
+    assert_ne!(different, without);
+    assert_eq!(with(|row| if row % 3 == 0 { 16.0 } else { 128.0 }), different);
+}
+
 /// Keeps the accuracies it is told.
 struct Scores(std::sync::Mutex<Vec<f64>>);
 impl crate::Observer for Scores {

@@ -18,6 +18,8 @@ const INTERVAL: Duration = Duration::from_secs(3);
 enum Style {
     Bars,
     Lines,
+    /// Only what is said once.
+    Notes,
     Nothing,
 }
 
@@ -38,11 +40,23 @@ struct Stage {
 impl Progress {
     /// Shows progress unless `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
-        let style = match (quiet, io::stderr().is_terminal()) {
+        Self::with(match (quiet, io::stderr().is_terminal()) {
             (true, _) => Style::Nothing,
             (false, true) => Style::Bars,
             (false, false) => Style::Lines,
-        };
+        })
+    }
+
+    /// For verbs that answer row by row: on a terminal the answers themselves show the progress.
+    pub(crate) fn beside_answers(quiet: bool) -> Self {
+        if !quiet && io::stdout().is_terminal() {
+            Self::with(Style::Notes)
+        } else {
+            Self::new(quiet)
+        }
+    }
+
+    fn with(style: Style) -> Self {
         Self {
             style,
             stage: Mutex::new(None),
@@ -66,7 +80,7 @@ impl Progress {
 
     /// Shows that `name` goes on, where nobody can tell how long it will take.
     pub(crate) fn busy(&self, name: &str) {
-        if self.style == Style::Nothing {
+        if matches!(self.style, Style::Nothing | Style::Notes) {
             return;
         }
         let mut guard = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,6 +143,7 @@ impl Observer for Progress {
             return;
         }
         match event {
+            Event::Progress { .. } if self.style == Style::Notes => {}
             Event::Progress {
                 stage,
                 done,

@@ -150,7 +150,7 @@ fn bad_text() {
             "lines to train on",
             "a.txt",
             "tea\n",
-            "a.txt: raw lines have no labels; expected a format with labels, such as csv",
+            "a.txt: raw lines have no labels; say `--format` if this is another format, such as csv",
         )
         .with(|options| options.format = Some(Format::Lines)),
     ]);

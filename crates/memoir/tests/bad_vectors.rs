@@ -145,7 +145,7 @@ fn bad_libsvm() {
             "text by the name of vectors",
             "a.txt",
             "# tickets\n\nprinter out of toner\n",
-            "a.txt: raw lines have no labels; expected a format with labels, such as csv",
+            "a.txt: raw lines have no labels; say `--format` if this is another format, such as csv",
         ),
         case(
             "text among bad rows",

@@ -10,7 +10,7 @@ use memoir::eval::Evaluation;
 use memoir::model::Precision;
 use memoir::{Dataset, Model, Session};
 
-use crate::arguments::{Reading, Running};
+use crate::arguments::{Reading, Running, check_apart};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_count, show_size};
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "out")]
     dry_run: bool,
     /// Labelled rows to measure accuracy on
-    #[arg(long, value_name = "DATA", requires = "dry_run")]
+    #[arg(long, value_name = "DATA")]
     valid: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
@@ -92,9 +92,13 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         progress.clear();
         return print(&table);
     }
+    if arguments.valid.is_some() {
+        bail!("`--valid` is for `--dry-run`, which shows what each size costs and writes nothing");
+    }
     let Some(out) = &arguments.out else {
         bail!("`--out` is missing: where should the file go?");
     };
+    check_apart(out, &arguments.model)?;
     let model = compacted(
         arguments,
         arguments.precision,

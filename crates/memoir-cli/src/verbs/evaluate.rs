@@ -9,6 +9,7 @@ use clap::Args;
 use memoir::data::{self, ReadOptions, Source};
 use memoir::eval::{Confidence, Evaluation, Report};
 use memoir::{Model, Session};
+use serde::Serialize;
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
@@ -60,12 +61,17 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     }
     let time = start.elapsed();
     let text = if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
+        let seconds = time.as_secs_f64();
+        let timed = Timed {
+            report: &report,
+            seconds,
+        };
+        serde_json::to_string_pretty(&timed)? + "\n"
     } else {
         table(&report)
     };
     print(&text)?;
-    // Not on standard output: that is the same for every run.
+    // Not among the results for people: these are the same for every run.
     let speed = report.rows as f64 / time.as_secs_f64().max(1e-9);
     progress.say(&format!(
         "evaluated in {} ({} rows a second)",
@@ -73,6 +79,14 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         show_count(speed as u64)
     ));
     Ok(())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Timed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    seconds: f64,
 }
 
 /// Predicts all rows of `source` and counts what is right.

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// How many features to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive)]
     top: NonZeroUsize,
-    /// Print one JSON object; with --data one per row, each on a line
+    /// Print JSON: an object; with --data one per row, each on a line; with --class an array of features
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) fn augment(command: Command) -> Command {
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model, &context.catalogue)?;
-    let progress = Progress::new(arguments.running.quiet || io::stdout().is_terminal());
+    let progress = Progress::beside_answers(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
     if let Some(data) = &arguments.data {
         explain_data(arguments, data, &model, &session)?;
@@ -172,6 +172,9 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
         zero_based: matches!(model.preprocessing.input, Input::Vectors { first: 0, .. }),
         ..ReadOptions::default()
     };
+    if text.trim().is_empty() {
+        bail!("`--row` is empty; expected features such as `3:1 17:0.5`");
+    }
     let session = silent_session(context)?;
     let mut rows = Rows::new();
     // The blank in front says: no labels.
@@ -189,9 +192,6 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
         }
         other => other?,
     };
-    if rows.is_empty() {
-        bail!("`--row` is empty; expected features such as `3:1 17:0.5`");
-    }
     Ok(rows)
 }
 

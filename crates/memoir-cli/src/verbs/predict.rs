@@ -66,7 +66,7 @@ const NO_ANSWER: &[Scored] = &[];
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     let model = Model::load(&arguments.model, &context.catalogue)?;
-    let progress = Progress::new(arguments.running.quiet || is_terminal());
+    let progress = Progress::beside_answers(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
     let calibrated = model.calibration.is_some();
     if arguments.scores && !calibrated {
@@ -127,10 +127,4 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 fn parse_probability(text: &str) -> Result<f32, String> {
     let probability = text.parse().ok().filter(|p: &f32| (0.0..=1.0).contains(p));
     probability.ok_or_else(|| "expected a number from 0 to 1, such as 0.8".to_owned())
-}
-
-/// On a terminal the answers themselves show the progress.
-fn is_terminal() -> bool {
-    use std::io::IsTerminal;
-    io::stdout().is_terminal()
 }

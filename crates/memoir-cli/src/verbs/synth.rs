@@ -53,6 +53,10 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     let params = SynthParams::parse(options)?;
     if let Some(test_out) = &arguments.test_out {
         check_apart(&arguments.out, test_out)?;
+        let is_output = |path: &PathBuf| path == Path::new("-");
+        if is_output(&arguments.out) && is_output(test_out) {
+            bail!("`--out` and `--test-out` are both `-`; expected two places");
+        }
     }
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments

@@ -193,7 +193,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         if format == Format::Lines && labelled {
             return Err(Error::input(
                 &name,
-                "raw lines have no labels; expected a format with labels, such as csv",
+                "raw lines have no labels; say `--format` if this is another format, such as csv",
             ));
         }
         let (parser, header) = Parser::new(format, &first.bytes, options, labelled)

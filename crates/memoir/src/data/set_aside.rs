@@ -49,6 +49,13 @@ impl SetAside {
         }
     }
 
+    /// Half as many rows.
+    pub(crate) fn halved(self) -> Self {
+        Self {
+            limit: self.limit / 2,
+        }
+    }
+
     /// Whether no row is set aside.
     pub(crate) fn is_empty(self) -> bool {
         self.limit == 0

@@ -52,6 +52,14 @@ impl NewNumbers {
     }
 }
 
+/// A name that a class can have: an empty one would look like no answer.
+fn named(name: &str) -> Result<&str> {
+    if name.is_empty() {
+        return Err(Error::Parameter("a class cannot have an empty name".to_owned()));
+    }
+    Ok(name)
+}
+
 impl Model {
     /// Gives classes other names, all at once: two may change places. Each pair is the old name and the new one.
     pub fn rename_classes<S: AsRef<str>>(&mut self, renames: impl IntoIterator<Item = (S, S)>) -> Result<()> {
@@ -66,7 +74,7 @@ impl Model {
                     old.as_ref()
                 )));
             }
-            names[class] = new.as_ref();
+            names[class] = named(new.as_ref())?;
         }
         let mut classes = ClassNames::new();
         for (number, name) in (0u32..).zip(names) {
@@ -82,6 +90,7 @@ impl Model {
 
     /// Makes one class, called `into`, of the classes called `members`. It takes the place of the first of them.
     pub fn merge_classes(self, members: &[impl AsRef<str>], into: &str) -> Result<Self> {
+        named(into)?;
         let mut merged = Vec::with_capacity(members.len());
         for name in members {
             let class = self.class(name.as_ref())?;
@@ -344,6 +353,9 @@ mod tests {
             new().rename_classes([("x", "y")]).unwrap_err().to_string(),
             "the model has no class `x`"
         );
+        let empty = "a class cannot have an empty name";
+        assert_eq!(new().rename_classes([("a", "")]).unwrap_err().to_string(), empty);
+        assert_eq!(complaint(new().merge_classes(&["a", "b"], "")), empty);
         assert_eq!(
             new().rename_classes([("a", "c")]).unwrap_err().to_string(),
             "two classes would be called `c`; to make one class of them, merge them"

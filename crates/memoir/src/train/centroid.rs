@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Before, Trainer};
+use super::{Before, HeldOutScores, Trainer};
 use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
@@ -117,7 +117,7 @@ impl Trainer for Centroid {
         data: &Dataset,
         _valid: Option<&Dataset>,
         session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
         let now = self.fit(data, session)?;
         let counts = data.labels.class_counts(data.classes.len());
         let shares: Vec<(f64, f64)> = counts
@@ -168,7 +168,7 @@ impl Trainer for Centroid {
                 .map(|(class, value)| (class, (value / squares[class as usize].sqrt()) as f32));
             builder.push_feature(scaled.filter(|(_, weight)| weight.abs() >= self.min_weight));
         }
-        Ok(Box::new(builder.finish(Precision::F32)))
+        Ok((Box::new(builder.finish(Precision::F32)), None))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::fit::{KEEP_ROWS, sum_of_weights, with_known_classes};
 use crate::catalogue::Algorithm;
 use crate::data::{Dataset, TrainingData};
+use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin, Rehearsal, Scorer};
 use crate::params::{Value, Values};
 use crate::{Error, Result, Session};
@@ -30,7 +31,8 @@ pub struct Before<'a> {
 /// was made from are not needed. `model` itself stays as it is.
 ///
 /// `algorithm` must be the one that made the model. New classes and features come behind those of the model; `valid`, with
-/// rows prepared like `training`'s, is used to choose when to stop and to calibrate; without it the model's calibration stays.
+/// rows prepared like `training`'s, is used to choose when to stop and to calibrate; without it some of the new rows are, or with too
+/// few of them the model's calibration stays.
 pub fn continue_from(
     algorithm: &Algorithm,
     values: &Values,
@@ -88,7 +90,7 @@ pub fn continue_from(
         feature_scales,
     };
     let trainer = (algorithm.build)(values)?;
-    let scorer = trainer.train_further(&before, &data, stop_by.as_ref(), session)?;
+    let (scorer, left_out) = trainer.train_further(&before, &data, stop_by.as_ref(), session)?;
     let mut class_counts = data.labels.class_counts(data.classes.len());
     for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
         *count = count.saturating_add(*before);
@@ -110,7 +112,9 @@ pub fn continue_from(
         (before, now) => Some(before.unwrap_or(origin.rows as f64) + now.unwrap_or(data.len() as f64)),
     };
     let mut grown = Model {
-        calibration: model.calibration.clone(),
+        calibration: left_out
+            .and_then(|scores| Calibration::fit(&scores, Basis::SetAside))
+            .or_else(|| model.calibration.clone()),
         rehearsal,
         origin: Origin {
             algorithm: algorithm.name.to_owned(),

@@ -35,14 +35,14 @@ pub trait Trainer: Send + Sync {
     ) -> Result<Box<dyn Scorer>>;
 
     /// Learns from `data` in addition to what `before` holds, without the rows that came from. The classes and features of
-    /// `before` keep their numbers; `data` may have more of both.
+    /// `before` keep their numbers; `data` may have more of both. Scores to calibrate by come back as from [`Trainer::train_scored`].
     fn train_further(
         &self,
         before: &Before<'_>,
         _data: &Dataset,
         _valid: Option<&Dataset>,
         _session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
         Err(Error::Parameter(format!(
             "`{}` cannot continue from a model: train it anew, or use `softmax` or `centroid`, which can",
             before.algorithm

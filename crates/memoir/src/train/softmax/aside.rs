@@ -28,14 +28,21 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Sets rows of `data` aside. No class loses all of its rows.
-    pub(super) fn choose(data: &Dataset) -> Self {
-        let choice = SetAside::of(&data.labels);
+    /// Sets rows of `data` aside. No class loses all of its rows; classes may have had some before.
+    pub(super) fn choose(data: &Dataset, class_counts_before: &[u32]) -> Self {
+        let mut choice = SetAside::of(&data.labels);
+        if !class_counts_before.is_empty() {
+            // What a row set aside is worth is lost anew in every part.
+            choice = choice.halved();
+        }
         if choice.is_empty() {
             return Self::nobody();
         }
         let hashes: Vec<u64> = data.rows.iter().map(|row| SetAside::hash(row.indices)).collect();
         let mut left = data.labels.class_counts(data.classes.len());
+        for (left, before) in left.iter_mut().zip(class_counts_before) {
+            *left = left.saturating_add(*before);
+        }
         for (_, labels) in hashes
             .iter()
             .zip(data.labels.iter())
@@ -149,7 +156,7 @@ mod tests {
         }
         data.classes = (0..6100).map(|class| class.to_string()).collect();
         data.rows.set_width(3050);
-        let aside = Aside::choose(&data);
+        let aside = Aside::choose(&data, &[]);
         let waiting = aside.rows(6000, true);
         assert!((100..330).contains(&waiting.len()), "{}", waiting.len());
         assert!(
@@ -165,6 +172,12 @@ mod tests {
         assert_eq!(
             weights.iter().filter(|&&weight| weight == 0.0).count(),
             waiting.len()
+        );
+        let going_on = Aside::choose(&data, &[1; 6100]);
+        let waiting = going_on.rows(6000, true);
+        assert!(
+            going_on.last.is_empty() && waiting.iter().any(|&row| data.labels.row(row as usize)[0] >= 100),
+            "every class had a row before"
         );
     }
 }

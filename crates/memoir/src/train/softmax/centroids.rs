@@ -137,7 +137,12 @@ impl<'a> Centroids<'a> {
             let now = self.by_class.rows(class).len() as f32;
             let size = now + self.earlier(class);
             let ahead = size.powf(self.start.size_power) * (now / size).powf(LENGTH_POWER);
-            let factor = self.start.scale * ahead / squares.sqrt();
+            // All rows of a class that had others before may count nothing.
+            let factor = if squares > 0.0 {
+                self.start.scale * ahead / squares.sqrt()
+            } else {
+                0.0
+            };
             for feature in touched.drain(..) {
                 // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
                 let value = std::mem::take(&mut sums[feature as usize]);

@@ -213,13 +213,13 @@ impl Trainer for Softmax {
         data: &Dataset,
         valid: Option<&Dataset>,
         session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
         if data.classes.len() <= Narrow::CLASSES {
             let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
-            Ok(train(self, &earlier, data, valid, session)?.0)
+            train(self, &earlier, data, valid, session)
         } else {
             let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
-            Ok(train(self, &earlier, data, valid, session)?.0)
+            train(self, &earlier, data, valid, session)
         }
     }
 
@@ -262,11 +262,11 @@ fn train<P: Posting + Stored>(
         .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
     let all = with_repeated.as_ref().unwrap_or(data);
     let rows = session.run(|| QuantizedRows::new(&all.rows, choices.trim));
-    // Held-out rows are as good; and a model that goes on learning keeps the calibration it has.
-    let aside = if valid.is_some() || earlier.rows > 0 {
+    // Held-out rows are as good.
+    let aside = if valid.is_some() {
         Aside::nobody()
     } else {
-        Aside::choose(data)
+        Aside::choose(data, &earlier.class_counts)
     };
     let row_weights = aside.row_weights(data);
     let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)

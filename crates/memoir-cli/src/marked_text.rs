@@ -52,7 +52,7 @@ fn candidate(name: &str, candidate: &Candidate) -> String {
 }
 
 /// The whole explanation as one page.
-pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation, top: usize) -> String {
+pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Explanation</title>\n<style>\n\
          body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }\n\
@@ -86,13 +86,20 @@ pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation, top: u
         }
     }
     page += "</p>\n<table>\n<tr><th>answer</th><th>runner-up</th><th>feature</th></tr>\n";
-    for share in explanation.features.iter().take(top) {
+    for share in &explanation.features {
         let _ = writeln!(
             page,
             "<tr><td>{:+.4}</td><td>{:+.4}</td><td>{}</td></tr>",
             share.for_answer,
             share.for_runner_up,
             escaped(&share.name)
+        );
+    }
+    if let Some(others) = &explanation.others {
+        let _ = writeln!(
+            page,
+            "<tr><td>{:+.4}</td><td>{:+.4}</td><td>({} more)</td></tr>",
+            others.for_answer, others.for_runner_up, others.count
         );
     }
     page += "</table>\n</body></html>\n";
@@ -135,8 +142,9 @@ mod tests {
             answer: side("<b>"),
             runner_up: Some(side("&")),
             features: vec![],
+            others: None,
         };
-        let page = html("ab \"<d", &marks(), &explanation, 9);
+        let page = html("ab \"<d", &marks(), &explanation);
         assert!(
             page.contains("<b>&lt;b&gt;</b> (score 1.0000, probability 0.5000)"),
             "{page}"

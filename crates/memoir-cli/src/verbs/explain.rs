@@ -110,11 +110,11 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         let mut explanation = model.explain(rows.row(0))?;
         let text = arguments.text.as_deref().unwrap_or_default();
         let marks = model.mark(text, &explanation);
-        explanation.features.truncate(top);
+        explanation.shorten(top);
         if arguments.json {
             serde_json::to_string_pretty(&explanation)? + "\n"
         } else if arguments.html {
-            marked_text::html(text, &marks, &explanation, top)
+            marked_text::html(text, &marks, &explanation)
         } else if arguments.text.is_some() && shows_colours() {
             marked_text::for_terminal(text, &marks) + "\n" + &table(&explanation)
         } else {
@@ -221,6 +221,13 @@ pub(crate) fn table(explanation: &Explanation) -> String {
             share.for_answer,
             share.for_runner_up,
             on_one_line(&share.name)
+        );
+    }
+    if let Some(others) = &explanation.others {
+        let _ = writeln!(
+            text,
+            "{:>+8.4}  {:>+9.4}  ({} more)",
+            others.for_answer, others.for_runner_up, others.count
         );
     }
     text

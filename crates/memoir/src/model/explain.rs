@@ -66,6 +66,37 @@ pub struct Explanation {
     pub runner_up: Option<Candidate>,
     /// The row's features, first those that decide most between the two (for or against).
     pub features: Vec<FeatureShare>,
+    /// What [`Explanation::shorten`] has left out of them, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
+}
+
+/// The features that an explanation does not list, together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Others {
+    /// How many they are.
+    pub count: usize,
+    /// Their part in the score of the answer.
+    pub for_answer: f32,
+    /// Their part in the score of the runner-up.
+    pub for_runner_up: f32,
+}
+
+impl Explanation {
+    /// Keeps the `count` features that decide most, and the sums of the others.
+    pub fn shorten(&mut self, count: usize) {
+        if self.features.len() <= count {
+            return;
+        }
+        let rest = self.features.split_off(count);
+        let sum =
+            |share: fn(&FeatureShare) -> f32| rest.iter().map(|f| f64::from(share(f))).sum::<f64>() as f32;
+        self.others = Some(Others {
+            count: rest.len(),
+            for_answer: sum(|share| share.for_answer),
+            for_runner_up: sum(|share| share.for_runner_up),
+        });
+    }
 }
 
 /// A part of a text, and how much its words speak for the answer rather than the runner-up.
@@ -111,7 +142,7 @@ impl Model {
                 let explain = |scratch: &mut Scratch, number| {
                     session.check()?;
                     let mut explanation = self.explain_with(rows.row(number), scratch)?;
-                    explanation.features.truncate(count);
+                    explanation.shorten(count);
                     Ok(explanation)
                 };
                 numbers
@@ -169,6 +200,7 @@ impl Model {
             answer: self.candidate(answer, sums[0], probabilities.first()),
             runner_up: runner_up.map(|scored| self.candidate(scored, sums[1], probabilities.get(1))),
             features,
+            others: None,
         })
     }
 

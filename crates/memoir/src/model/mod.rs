@@ -32,7 +32,7 @@ use crate::{Error, Result};
 
 pub use builder::LinearBuilder;
 pub use calibration::Calibration;
-pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark};
+pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark, Others};
 pub use fixed::{FIXED, FixedScorer};
 pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear};

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use memoir::model::Scratch;
+use memoir::model::{Explanation, Scratch};
 use memoir::sparse::fixed::{Narrow, Wide};
 use memoir::sparse::{RowView, Scored};
 use memoir::{Cancel, ClassNames, Dataset, Session};
@@ -256,7 +256,20 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
             })
             .unwrap();
         let mut alone = trained.explain(data.rows.row(1999)).unwrap();
-        alone.features.truncate(3);
+        let total = |explanation: &Explanation| {
+            let listed = explanation.features.iter().map(|share| share.for_answer);
+            let others = explanation.others.iter().map(|others| others.for_answer);
+            listed.chain(others).sum::<f32>()
+        };
+        let whole = total(&alone);
+        alone.shorten(1);
+        assert_eq!(alone.features.len(), 1);
+        assert!(
+            (total(&alone) - whole).abs() < 1e-4,
+            "what is left out is summed up"
+        );
+        alone = trained.explain(data.rows.row(1999)).unwrap();
+        alone.shorten(3);
         assert_eq!(explanations[1999], alone);
         let of_class = |class| {
             let strongest = trained.class_features(class, 1000, &session).unwrap();

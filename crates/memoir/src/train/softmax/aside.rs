@@ -173,7 +173,7 @@ mod tests {
             weights.iter().filter(|&&weight| weight == 0.0).count(),
             waiting.len()
         );
-        let going_on = Aside::choose(&data, &[1; 6100]);
+        let going_on = Aside::choose(&data, &vec![1; 6100]);
         let waiting = going_on.rows(6000, true);
         assert!(
             going_on.last.is_empty() && waiting.iter().any(|&row| data.labels.row(row as usize)[0] >= 100),

@@ -37,6 +37,7 @@ use crate::model::calibration::HeldOutScores;
 use crate::params::{Kind, Spec, Value, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
+use crate::train::fit::sum_of_weights;
 use crate::train::{Before, Trainer};
 use crate::{Error, Result, Session};
 
@@ -374,12 +375,8 @@ fn train<P: Posting + Stored>(
 /// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long steps are. Rows that come
 /// later are compared with those before.
 fn usual_weight<P>(data: &Dataset, earlier: &Earlier<P>) -> f32 {
-    match &data.weights {
-        _ if earlier.rows > 0 => earlier.mean_weight,
-        Some(weights) => {
-            let sum: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-            (sum / weights.len() as f64) as f32
-        }
-        None => 1.0,
+    if earlier.rows > 0 {
+        return earlier.mean_weight;
     }
+    sum_of_weights(data).map_or(1.0, |sum| (sum / data.len() as f64) as f32)
 }

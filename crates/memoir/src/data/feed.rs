@@ -88,7 +88,7 @@ impl Feed {
 fn fitting_block_size(size: u64) -> usize {
     match size {
         0 => 1 << 18,
-        known => (known / 512).clamp(1 << 13, 1 << 18) as usize,
+        known => (known / 64).clamp(1 << 15, 1 << 18) as usize,
     }
 }
 

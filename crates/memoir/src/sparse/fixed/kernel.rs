@@ -46,9 +46,8 @@ impl Machine {
         }
     }
 
-    /// Writes the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
-    pub(super) fn block_maxima(self, sums: &[i32], maxima: &mut Vec<i32>) {
-        maxima.clear();
+    /// Appends the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
+    pub(super) fn push_block_maxima(self, sums: &[i32], maxima: &mut Vec<i32>) {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[allow(unsafe_code)]
@@ -182,7 +181,7 @@ mod tests {
                 let mut sums = start.clone();
                 machine.add_four(&mut sums, rows, values);
                 let mut maxima = vec![];
-                machine.block_maxima(&sums, &mut maxima);
+                machine.push_block_maxima(&sums, &mut maxima);
                 let after_add = sums.clone();
                 let mut best = Best::default();
                 best.start(5, floor);

@@ -35,9 +35,8 @@ pub struct SearchScratch {
     sums: Vec<i32>,
     dense: Vec<(u32, i16)>,
     zeros: Vec<i16>,
-    /// The largest sum of each block of classes, by block and by size.
+    /// The largest sum of each block of classes.
     maxima: Vec<i32>,
-    ordered: Vec<i32>,
     best: Best,
 }
 
@@ -49,7 +48,6 @@ impl Default for SearchScratch {
             dense: Vec::new(),
             zeros: Vec::new(),
             maxima: Vec::new(),
-            ordered: Vec::new(),
             best: Best::default(),
         }
     }
@@ -57,6 +55,9 @@ impl Default for SearchScratch {
 
 /// Dense rows are added a strip of classes at a time, so that the strip's sums stay in the first-level cache.
 const STRIP: usize = 2048;
+
+/// Dense rows whose places are looked up once for all strips; a multiple of four.
+const DENSE_TOGETHER: usize = 16;
 
 /// Features whose weights are looked up before the first of them are added.
 const AHEAD: usize = 16;
@@ -77,7 +78,8 @@ pub fn search<W: FeatureRows>(
         scratch.sums = vec![0; padded(classes)];
         scratch.zeros = vec![0; padded(classes)];
     }
-    add_features(weights, row, scratch);
+    add_sparse(weights, row, scratch);
+    add_dense(weights, classes, scratch);
     wanted_scores.clear();
     wanted_scores.extend(
         wanted
@@ -88,7 +90,8 @@ pub fn search<W: FeatureRows>(
     scratch.best.finish(out);
 }
 
-fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
+/// Adds the postings of the row's features, and notes those that have dense rows.
+fn add_sparse<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
     let sums = &mut scratch.sums[..];
     scratch.dense.clear();
     for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
@@ -127,41 +130,93 @@ fn add_features<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mu
             }
         }
     }
-    for start in (0..sums.len()).step_by(STRIP) {
-        let end = (start + STRIP).min(sums.len());
-        for four in scratch.dense.chunks(4) {
-            let mut rows = [&scratch.zeros[start..end]; 4];
-            let mut values = [0i16; 4];
-            for (slot, &(feature, value)) in four.iter().enumerate() {
-                if let FeatureRow::Dense(dense) = weights.feature(feature) {
-                    rows[slot] = &dense[start..end];
-                    values[slot] = value;
-                }
+}
+
+/// Adds the dense rows that were noted, and notes the maximum of each whole block among the first `classes`.
+fn add_dense<W: FeatureRows>(weights: &W, classes: usize, scratch: &mut SearchScratch) {
+    let SearchScratch {
+        machine,
+        sums,
+        dense,
+        zeros,
+        maxima,
+        ..
+    } = scratch;
+    let whole = classes - classes % LANES;
+    maxima.clear();
+    if dense.is_empty() {
+        machine.push_block_maxima(&sums[..whole], maxima);
+        return;
+    }
+    let groups = dense.len().div_ceil(DENSE_TOGETHER);
+    for (group, features) in (1..).zip(dense.chunks(DENSE_TOGETHER)) {
+        let mut rows = [&zeros[..]; DENSE_TOGETHER];
+        let mut values = [0; DENSE_TOGETHER];
+        for (place, &(feature, value)) in features.iter().enumerate() {
+            if let FeatureRow::Dense(row) = weights.feature(feature) {
+                (rows[place], values[place]) = (row, value);
             }
-            scratch.machine.add_four(&mut sums[start..end], rows, values);
+        }
+        for start in (0..sums.len()).step_by(STRIP) {
+            let end = (start + STRIP).min(sums.len());
+            let strip = &mut sums[start..end];
+            for (rows, values) in rows
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .zip(values.as_chunks::<4>().0)
+                .take(features.len().div_ceil(4))
+            {
+                machine.add_four(strip, rows.map(|row| &row[start..end]), *values);
+            }
+            if group == groups {
+                // While the sums are in the cache.
+                machine.push_block_maxima(&strip[..whole.saturating_sub(start).min(end - start)], maxima);
+            }
         }
     }
 }
 
-/// Offers the best sums of the first `classes` and clears all sums.
+/// A number that at least `k` of `values` reach, and not many more. There are at least `k`.
+fn reached_by(k: usize, values: &[i32]) -> i32 {
+    // Bisection: counting is quicker than sorting, and a few rounds come near enough.
+    let (least, most) = values.iter().fold((i32::MAX, i32::MIN), |(least, most), &value| {
+        (least.min(value), most.max(value))
+    });
+    let (mut low, mut high) = (i64::from(least), i64::from(most) + 1);
+    // At least k reach `low`, fewer reach `high`.
+    while high - low > 1 {
+        let middle = i64::midpoint(low, high) as i32;
+        let reaching = values
+            .iter()
+            .map(|&value| u32::from(value >= middle))
+            .sum::<u32>() as usize;
+        if reaching >= k {
+            low = i64::from(middle);
+            if reaching <= k + k / 4 {
+                break;
+            }
+        } else {
+            high = i64::from(middle);
+        }
+    }
+    low as i32
+}
+
+/// Offers the best sums of the first `classes`, whose block maxima are noted, and clears all sums.
 fn select(classes: usize, k: usize, scratch: &mut SearchScratch) {
     let SearchScratch {
         machine,
         sums,
         maxima,
-        ordered,
         best,
         ..
     } = scratch;
     let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
-    machine.block_maxima(blocks.as_flattened(), maxima);
     let mut floor = i32::MIN;
-    // The k-th largest block maximum is a lower bound of the k-th best sum: most blocks hold nothing above it.
+    // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it.
     if k > 0 && maxima.len() >= 2 * k {
-        ordered.clone_from(maxima);
-        let place = ordered.len() - k;
-        let (_, &mut bound, _) = ordered.select_nth_unstable(place);
-        floor = bound.saturating_sub(1);
+        floor = reached_by(k, maxima).saturating_sub(1);
     }
     best.start(k, floor);
     let mut first = 0;

@@ -3,7 +3,7 @@
 use super::centroids::Centroids;
 use super::choices::Choices;
 use super::earlier::Earlier;
-use super::rivals::RivalMemory;
+use super::memory::RivalMemory;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, Weights};
 use crate::data::Dataset;

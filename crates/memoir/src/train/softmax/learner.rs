@@ -1,7 +1,8 @@
 //! Learning from one batch of rows: rivals and slopes against the weights as they are, then the weights move.
 
+use super::memory::RivalMemory;
 use super::recall::{self, Recall};
-use super::rivals::{RivalMemory, RivalSearch, Source};
+use super::rivals::{RivalSearch, Source};
 use super::update::{BatchSlopes, Step, Updater};
 use super::weights::Weights;
 use crate::sparse::fixed::Posting;

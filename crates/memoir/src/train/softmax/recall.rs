@@ -1,6 +1,7 @@
 //! How good the memory of rivals is as an oracle: what share of the strongest classes it still names at the end.
 
-use super::rivals::{RivalMemory, RivalSearch};
+use super::memory::RivalMemory;
+use super::rivals::RivalSearch;
 use super::weights::Weights;
 use crate::sparse::fixed::{Posting, SearchScratch, search};
 use crate::{Result, Session};

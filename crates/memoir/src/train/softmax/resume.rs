@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::earlier::Earlier;
 use super::finish::Best;
-use super::rivals::RivalMemory;
+use super::memory::RivalMemory;
 use super::weights::Weights;
 use crate::data::Dataset;
 use crate::params::Values;

@@ -1,9 +1,12 @@
 //! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
 
+use std::hint::black_box;
+
 use rayon::prelude::*;
 
 use super::emphasis::Emphasis;
-use super::gradient;
+use super::gradient::{self, RowScores};
+use super::memory::{Memoranda, RivalMemory};
 use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
 use super::weights::Weights;
@@ -16,71 +19,6 @@ use crate::{Result, Session};
 
 /// Rows that one task works through. Fixed, so that results never depend on the number of threads.
 const TASK: usize = 32;
-
-/// The rivals of all training rows as last found. An inexact oracle: weights move, the strongest classes mostly stay.
-pub(super) struct RivalMemory {
-    rivals: usize,
-    /// `rivals` classes per row; [`NOBODY`] fills up.
-    classes: Vec<u32>,
-}
-
-const NOBODY: u32 = u32::MAX;
-
-/// Rivals this much below the strongest are not remembered: they hold less than a twentieth of its mass, and scoring
-/// them again would be the larger part of the later passes.
-const FAR_BELOW: f32 = 3.0;
-
-/// The rivals that later passes should know.
-fn worth_remembering(rivals: &[(u32, f32)]) -> impl Iterator<Item = u32> {
-    let strongest = rivals
-        .iter()
-        .fold(f32::NEG_INFINITY, |most, rival| most.max(rival.1));
-    let near = rivals
-        .iter()
-        .filter(move |rival| rival.1 >= strongest - FAR_BELOW);
-    near.map(|rival| rival.0)
-}
-
-impl RivalMemory {
-    pub(super) fn new(rows: usize, rivals: usize) -> Self {
-        Self {
-            rivals,
-            classes: vec![NOBODY; rows * rivals],
-        }
-    }
-
-    pub(super) fn bytes(rows: usize, rivals: usize) -> usize {
-        rows * rivals * size_of::<u32>()
-    }
-
-    /// The classes of all rows, to be put back by [`RivalMemory::restore`].
-    pub(super) fn all(&self) -> &[u32] {
-        &self.classes
-    }
-
-    /// Puts the classes of all rows back, if there are as many.
-    pub(super) fn restore(&mut self, classes: Vec<u32>) -> bool {
-        let fits = classes.len() == self.classes.len();
-        if fits {
-            self.classes = classes;
-        }
-        fits
-    }
-
-    pub(super) fn row(&self, row: usize) -> &[u32] {
-        let all = &self.classes[row * self.rivals..(row + 1) * self.rivals];
-        &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
-    }
-
-    /// Keeps the rivals of a row; they must be sorted, so that scoring them walks through postings in one direction.
-    fn remember(&mut self, row: usize, rivals: &[u32]) {
-        debug_assert!(rivals.is_sorted());
-        let (place, rest) =
-            self.classes[row * self.rivals..(row + 1) * self.rivals].split_at_mut(rivals.len());
-        place.copy_from_slice(rivals);
-        rest.fill(NOBODY);
-    }
-}
 
 /// Where a batch's rivals come from.
 pub(super) enum Source<'a> {
@@ -110,22 +48,23 @@ pub(super) struct RivalSearch<'a> {
 pub(super) struct Scratch {
     search: SearchScratch,
     found: Vec<FixedScore>,
-    label_scores: Vec<i32>,
+    fixed_label_scores: Vec<i32>,
+    label_scores: Vec<f32>,
     /// Rivals and labels of a row, and the score of each.
     classes: Vec<u32>,
     scores: Vec<i32>,
     /// For each class one more than its place among those that are scored, or 0.
-    places: Vec<u32>,
+    places: Vec<u8>,
     rivals: Vec<(u32, f32)>,
+    masses: Vec<f32>,
 }
 
 /// What one task leaves behind.
 #[derive(Default)]
 pub(super) struct Task {
     slopes: BatchSlopes,
-    /// Rivals of its rows to remember, one row after the other, with the end of each row's.
-    rivals: Vec<u32>,
-    rival_ends: Vec<usize>,
+    /// What is to be remembered of its rows.
+    memoranda: Memoranda,
 }
 
 impl<'a> RivalSearch<'a> {
@@ -188,10 +127,7 @@ impl<'a> RivalSearch<'a> {
                 for &row in rows {
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
-                        let start = task.rivals.len();
-                        task.rivals.extend(worth_remembering(&scratch.rivals));
-                        task.rivals[start..].sort_unstable();
-                        task.rival_ends.push(task.rivals.len());
+                        task.memoranda.push(&scratch.rivals);
                     }
                 }
             });
@@ -207,11 +143,7 @@ impl<'a> RivalSearch<'a> {
         }
         if let Source::Scan(Some(memory)) = source {
             for (rows, task) in batch.chunks(TASK).zip(&tasks) {
-                let mut start = 0;
-                for (&row, &end) in rows.iter().zip(&task.rival_ends) {
-                    memory.remember(row as usize, &task.rivals[start..end]);
-                    start = end;
-                }
+                task.memoranda.keep(rows, memory);
             }
         }
         self.tasks = tasks;
@@ -241,7 +173,7 @@ impl<'a> RivalSearch<'a> {
                 scores,
                 places,
                 rivals,
-                label_scores,
+                fixed_label_scores: label_scores,
                 ..
             } = scratch;
             merge(memory.row(row), labels, classes);
@@ -259,7 +191,7 @@ impl<'a> RivalSearch<'a> {
             let Scratch {
                 search: memory,
                 found,
-                label_scores,
+                fixed_label_scores: label_scores,
                 ..
             } = scratch;
             search(weights, quantized, k, memory, found, labels, label_scores);
@@ -276,20 +208,26 @@ impl<'a> RivalSearch<'a> {
                 *score += self.emphasis.shift(*rival);
             }
         }
-        let label_scores = scratch.label_scores.iter().zip(labels);
+        let label_scores = scratch.fixed_label_scores.iter().zip(labels);
         let label_scores =
             label_scores.map(|(&score, &label)| score as f32 * unit + self.emphasis.shift(label));
+        scratch.label_scores.clear();
+        scratch.label_scores.extend(label_scores);
         let repeated = row >= self.first_repeated;
         let weights = self.data.weights.as_ref();
         let weight = weights.map_or(1.0, |weights| weights[row] / self.usual_weight)
             * self.emphasis.row(labels, repeated);
         let first = slopes.slopes.len();
-        gradient::slopes(
+        let scores = RowScores {
             labels,
-            label_scores,
-            &scratch.rivals,
+            label_scores: &scratch.label_scores,
+            rivals: &scratch.rivals,
+        };
+        gradient::slopes(
+            scores,
             self.least_slope,
             weight,
+            &mut scratch.masses,
             &mut slopes.slopes,
         );
         self.emphasis.adapt(&mut slopes.slopes[first..], repeated);
@@ -300,8 +238,7 @@ impl<'a> RivalSearch<'a> {
 impl Task {
     fn clear(&mut self) {
         self.slopes.clear();
-        self.rivals.clear();
-        self.rival_ends.clear();
+        self.memoranda.clear();
     }
 }
 
@@ -318,46 +255,65 @@ fn merge(some: &[u32], others: &[u32], all: &mut Vec<u32>) {
     all.extend_from_slice(rest);
 }
 
+/// Features whose weights are looked up before those of the first are read: the waits for memory overlap.
+const AHEAD: usize = 16;
+
 /// Scores of the given classes (rising) for a row, without a scan over all. `places` is all zero before
 /// and after.
 pub(super) fn score_classes<P: Posting>(
     weights: &Weights<P>,
     row: QuantizedRow<'_>,
     classes: &[u32],
-    places: &mut Vec<u32>,
+    places: &mut Vec<u8>,
     scores: &mut Vec<i32>,
 ) {
     scores.clear();
     scores.resize(classes.len(), 0);
-    places.resize(weights.classes(), 0);
-    for (place, &class) in (1..).zip(classes) {
-        places[class as usize] = place;
-    }
-    for (&feature, &value) in row.indices.iter().zip(row.values) {
-        let value = i32::from(value);
-        match weights.feature(feature) {
-            FeatureRow::Dense(dense) => {
-                for (score, &class) in scores.iter_mut().zip(classes) {
-                    *score += i32::from(dense[class as usize]) * value;
-                }
-            }
-            // Weights that are learned are never packed.
-            FeatureRow::Packed(_) => {}
-            // Walking through all postings is quicker than looking classes up, up to about so many.
-            FeatureRow::Sparse(postings) if postings.len() < 10 * classes.len() => {
-                for posting in postings {
-                    let place = places[posting.class() as usize];
-                    if place != 0 {
-                        scores[place as usize - 1] += i32::from(posting.weight()) * value;
-                    }
-                }
-            }
-            FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
-                scores[place] += i32::from(postings[posting].weight()) * value;
-            }),
+    // One byte a class, so that the places of all stay in the first-level cache.
+    let placed = u8::try_from(classes.len()).is_ok();
+    if placed {
+        places.resize(weights.classes(), 0);
+        for (place, &class) in (1..).zip(classes) {
+            places[class as usize] = place;
         }
     }
-    for &class in classes {
-        places[class as usize] = 0;
+    // Walking through all postings is quicker than looking classes up, up to about so many.
+    let walked = if placed { 10 * classes.len() } else { 0 };
+    for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
+        let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
+        for (row, &feature) in rows.iter_mut().zip(indices) {
+            *row = weights.feature(feature);
+            if let FeatureRow::Sparse(postings) = row {
+                black_box(postings.first().copied());
+            }
+        }
+        for (row, &value) in rows.iter().zip(values) {
+            let value = i32::from(value);
+            match *row {
+                FeatureRow::Dense(dense) => {
+                    for (score, &class) in scores.iter_mut().zip(classes) {
+                        *score += i32::from(dense[class as usize]) * value;
+                    }
+                }
+                // Weights that are learned are never packed.
+                FeatureRow::Packed(_) => {}
+                FeatureRow::Sparse(postings) if postings.len() < walked => {
+                    for posting in postings {
+                        let place = places[posting.class() as usize];
+                        if place != 0 {
+                            scores[usize::from(place) - 1] += i32::from(posting.weight()) * value;
+                        }
+                    }
+                }
+                FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
+                    scores[place] += i32::from(postings[posting].weight()) * value;
+                }),
+            }
+        }
+    }
+    if placed {
+        for &class in classes {
+            places[class as usize] = 0;
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Applies the slopes of a batch to the weights: each feature by one owner, in the order of the rows.
 
+use std::hint::select_unpredictable;
+
 use rayon::prelude::*;
 
 use super::gradient::Slope;
@@ -52,7 +54,9 @@ pub(super) struct Updater {
 
 #[derive(Default)]
 struct Scratch {
+    /// The sum of each class, all zero between features.
     changes: Vec<f32>,
+    /// The classes whose sums are not zero, and room for more.
     touched: Vec<u32>,
     /// Which of the touched classes have which of a feature's postings.
     places: Vec<(u32, u32)>,
@@ -103,11 +107,14 @@ impl Updater {
             work.into_par_iter().for_each(|((mut part, run), mut start)| {
                 let mut scratch = scratches.of_this_thread();
                 scratch.changes.resize(width, 0.0);
-                for &(feature, end) in *run {
+                for (place, &(feature, end)) in run.iter().enumerate() {
+                    if let Some(&(next, _)) = run.get(place + 1) {
+                        part.touch(next);
+                    }
                     let tokens = &tokens[start as usize..end as usize];
                     start = end;
-                    scratch.sum_changes(tokens, slopes);
-                    scratch.apply(part.feature(feature), dither(round, feature));
+                    let number = scratch.sum_changes(tokens, slopes);
+                    scratch.apply(part.feature(feature), number, dither(round, feature));
                 }
             });
         });
@@ -152,62 +159,70 @@ impl Updater {
 }
 
 impl Scratch {
-    /// Sums what the feature's tokens add to each class.
-    fn sum_changes(&mut self, tokens: &[(u32, f32)], slopes: &BatchSlopes) {
+    /// Sums what the feature's tokens add to each class. Returns how many classes they touch.
+    fn sum_changes(&mut self, tokens: &[(u32, f32)], slopes: &BatchSlopes) -> usize {
+        let mut number = 0;
         for &(position, factor) in tokens {
-            for &(class, slope) in slopes.row(position as usize) {
-                let change = &mut self.changes[class as usize];
-                if *change == 0.0 {
-                    self.touched.push(class);
-                }
+            let slopes = slopes.row(position as usize);
+            if self.touched.len() < number + slopes.len() {
+                self.touched.resize(number + slopes.len(), 0);
+            }
+            let (changes, touched) = (&mut self.changes[..], &mut self.touched[..]);
+            for &(class, slope) in slopes {
+                let change = &mut changes[class as usize];
+                // Noted whether it is new or not, and kept if it is: whether is hard to foresee, so a branch would cost more.
+                touched[number] = class;
+                number += usize::from(change.to_bits() == 0);
                 *change += slope * factor;
             }
         }
+        number
     }
 
-    /// Adds the sums to the weights and forgets them.
-    fn apply<P: Posting>(&mut self, row: FeatureRowMut<'_, P>, dither: f32) {
+    /// Adds the sums of the first `number` classes touched to the weights and forgets them.
+    fn apply<P: Posting>(&mut self, row: FeatureRowMut<'_, P>, number: usize, dither: f32) {
+        let (touched, changes) = (&self.touched[..number], &mut self.changes[..]);
         match row {
             FeatureRowMut::Dense(dense) => {
-                for class in self.touched.drain(..) {
-                    let change = std::mem::take(&mut self.changes[class as usize]);
+                for &class in touched {
+                    let change = std::mem::take(&mut changes[class as usize]);
                     let weight = &mut dense[class as usize];
                     // Zero marks a pair outside the support, so a weight inside steps over it.
-                    if *weight != 0 {
-                        *weight = match moved(*weight, change, dither) {
-                            0 => weight.signum(),
-                            moved => moved,
-                        };
-                    }
+                    let moved = match moved(*weight, change, dither) {
+                        0 => weight.signum(),
+                        moved => moved,
+                    };
+                    *weight = select_unpredictable(*weight == 0, 0, moved);
                 }
             }
             // Looking a class up costs about as much as passing eight postings.
-            FeatureRowMut::Sparse(postings) if self.touched.len() * 8 < postings.len() => {
+            FeatureRowMut::Sparse(postings) if number * 8 < postings.len() => {
                 // Noted first, as what is searched must not change meanwhile.
                 self.places.clear();
                 let places = &mut self.places;
-                for_each_common(postings, &self.touched, |touched, place| {
+                for_each_common(postings, touched, |touched, place| {
                     places.push((touched as u32, place as u32));
                 });
-                for &(touched, place) in &self.places {
-                    let class = self.touched[touched as usize];
-                    let posting = &mut postings[place as usize];
-                    let change = self.changes[class as usize];
+                for &(place, posting) in &self.places {
+                    let class = touched[place as usize];
+                    let posting = &mut postings[posting as usize];
+                    // Taken: a class is noted twice if its changes happen to cancel each other on the way.
+                    let change = std::mem::take(&mut changes[class as usize]);
                     *posting = P::new(class, moved(posting.weight(), change, dither));
                 }
-                for class in self.touched.drain(..) {
-                    self.changes[class as usize] = 0.0;
+                for &class in touched {
+                    changes[class as usize] = 0.0;
                 }
             }
             FeatureRowMut::Sparse(postings) => {
                 for posting in postings {
-                    let change = self.changes[posting.class() as usize];
+                    let change = changes[posting.class() as usize];
                     if change != 0.0 {
                         *posting = P::new(posting.class(), moved(posting.weight(), change, dither));
                     }
                 }
-                for class in self.touched.drain(..) {
-                    self.changes[class as usize] = 0.0;
+                for &class in touched {
+                    changes[class as usize] = 0.0;
                 }
             }
         }

@@ -7,7 +7,7 @@ use memoir::{Result, Session};
 pub(crate) type ClassWeights = Vec<(u32, f32)>;
 
 /// Weights that are brought together at a time.
-const PANEL: usize = 1 << 18;
+const PANEL: usize = 1 << 16;
 
 /// Puts the weights of all classes together, feature by feature.
 pub(crate) fn linear(classes: &[ClassWeights], features: usize, session: &Session<'_>) -> Result<Linear> {

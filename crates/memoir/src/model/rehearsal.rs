@@ -27,6 +27,9 @@ pub struct Rehearsal {
 impl Rehearsal {
     /// Keeps at most `most` rows of `sets`, whose classes have `class_counts` rows in all; nothing if none can be kept.
     pub fn choose(sets: &[&Dataset], class_counts: &[u32], most: usize) -> Option<Self> {
+        if most == 0 {
+            return None;
+        }
         let mut places: Vec<Place> = Vec::new();
         let size = |label: u32| class_counts.get(label as usize).copied().unwrap_or(0).max(1);
         for (set, data) in sets.iter().enumerate() {

@@ -59,8 +59,33 @@ const STRIP: usize = 2048;
 /// Dense rows whose places are looked up once for all strips; a multiple of four.
 const DENSE_TOGETHER: usize = 16;
 
-/// Features whose weights are looked up before the first of them are added.
+/// Features whose weights are looked up before those of the first are used.
 const AHEAD: usize = 16;
+
+/// Calls `with` with each feature of the row, its value and its weights. Values of 0, of which trimmed rows have many, are left out.
+#[inline]
+pub(crate) fn for_each_feature<'w, W: FeatureRows>(
+    weights: &'w W,
+    row: QuantizedRow<'_>,
+    mut with: impl FnMut(u32, i16, FeatureRow<'w, W::Posting>),
+) {
+    for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
+        // Where a feature's weights are is seldom in the cache: asking for several at once, the waits overlap.
+        let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
+        for (row, (&feature, &value)) in rows.iter_mut().zip(indices.iter().zip(values)) {
+            if value == 0 {
+                continue;
+            }
+            *row = weights.feature(feature);
+            if let FeatureRow::Sparse(postings) = row {
+                black_box(postings.first().copied());
+            }
+        }
+        for (&row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {
+            with(feature, value, row);
+        }
+    }
+}
 
 /// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first), and the scores of the
 /// classes in `wanted`, in their order, to `wanted_scores`.
@@ -94,42 +119,27 @@ pub fn search<W: FeatureRows>(
 fn add_sparse<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
     let sums = &mut scratch.sums[..];
     scratch.dense.clear();
-    for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
-        // Where a feature's weights are is seldom in the cache: asking for several at once, the waits overlap.
-        let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
-        for (row, (&feature, &value)) in rows.iter_mut().zip(indices.iter().zip(values)) {
-            // A value of 0 adds nothing, and trimmed rows have many.
-            if value == 0 {
-                continue;
-            }
-            *row = weights.feature(feature);
-            if let FeatureRow::Sparse(postings) = row {
-                black_box(postings.first().copied());
-            }
-        }
-        for (row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {
-            match row {
-                FeatureRow::Dense(_) => scratch.dense.push((feature, value)),
-                FeatureRow::Packed(row) => {
-                    let value = i32::from(value);
-                    row.for_each(|class, weight| {
-                        if let Some(sum) = sums.get_mut(class as usize) {
-                            *sum = sum.wrapping_add(i32::from(weight) * value);
-                        }
-                    });
+    let dense = &mut scratch.dense;
+    for_each_feature(weights, row, |feature, value, row| match row {
+        FeatureRow::Dense(_) => dense.push((feature, value)),
+        FeatureRow::Packed(row) => {
+            let value = i32::from(value);
+            row.for_each(|class, weight| {
+                if let Some(sum) = sums.get_mut(class as usize) {
+                    *sum = sum.wrapping_add(i32::from(weight) * value);
                 }
-                FeatureRow::Sparse(postings) => {
-                    let value = i32::from(value);
-                    for posting in *postings {
-                        // A damaged model file may name a class that does not exist; it must do no harm.
-                        if let Some(sum) = sums.get_mut(posting.class() as usize) {
-                            *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
-                        }
-                    }
+            });
+        }
+        FeatureRow::Sparse(postings) => {
+            let value = i32::from(value);
+            for posting in postings {
+                // A damaged model file may name a class that does not exist; it must do no harm.
+                if let Some(sum) = sums.get_mut(posting.class() as usize) {
+                    *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
                 }
             }
         }
-    }
+    });
 }
 
 /// Adds the dense rows that were noted, and notes the maximum of each whole block among the first `classes`.
@@ -232,142 +242,4 @@ fn select(classes: usize, k: usize, scratch: &mut SearchScratch) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{Narrow, Wide, quantize_row};
-    use super::*;
-    use proptest::prelude::*;
-
-    struct Store<P> {
-        classes: usize,
-        sparse: Vec<Vec<P>>,
-        dense: Vec<Option<Vec<i16>>>,
-    }
-
-    impl<P: Posting> FeatureRows for Store<P> {
-        type Posting = P;
-        fn classes(&self) -> usize {
-            self.classes
-        }
-        fn feature(&self, feature: u32) -> FeatureRow<'_, P> {
-            match self.dense.get(feature as usize) {
-                Some(Some(dense)) => FeatureRow::Dense(dense),
-                Some(None) => FeatureRow::Sparse(&self.sparse[feature as usize]),
-                None => FeatureRow::Sparse(&[]),
-            }
-        }
-    }
-
-    fn store<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool]) -> Store<P> {
-        let sparse = weights
-            .iter()
-            .map(|row| {
-                let stored = row.iter().enumerate().filter(|(_, w)| **w != 0);
-                stored
-                    .map(|(class, &weight)| P::new(class as u32, weight))
-                    .collect()
-            })
-            .collect();
-        let dense = weights.iter().zip(dense).map(|(row, &dense)| {
-            dense.then(|| {
-                let mut row = row.clone();
-                row.resize(padded(classes), 0);
-                row
-            })
-        });
-        Store {
-            classes,
-            sparse,
-            dense: dense.collect(),
-        }
-    }
-
-    fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], values: &[f32], k: usize) {
-        let store = store::<P>(classes, weights, dense);
-        let indices: Vec<u32> = (0..values.len() as u32).collect();
-        let mut quantized = vec![];
-        let scale = quantize_row(values, &mut quantized);
-        let row = QuantizedRow {
-            indices: &indices,
-            values: &quantized,
-            scale,
-        };
-        let mut scratch = SearchScratch::default();
-        let (mut out, mut wanted) = (vec![], vec![]);
-        let mut expected: Vec<FixedScore> = (0..classes)
-            .map(|class| {
-                let score = quantized.iter().enumerate().map(|(feature, &value)| {
-                    weights
-                        .get(feature)
-                        .map_or(0, |row| i32::from(row[class]) * i32::from(value))
-                });
-                FixedScore {
-                    class: class as u32,
-                    score: score.sum(),
-                }
-            })
-            .collect();
-        let scores: Vec<i32> = expected.iter().map(|s| s.score).collect();
-        expected.sort_by_key(|s| (std::cmp::Reverse(s.score), s.class));
-        expected.truncate(k);
-        // Twice: the scratch must come back clean.
-        for _ in 0..2 {
-            search(
-                &store,
-                row,
-                k,
-                &mut scratch,
-                &mut out,
-                &[0, classes as u32 - 1],
-                &mut wanted,
-            );
-            assert_eq!(out, expected);
-            assert_eq!(wanted, [scores[0], scores[classes - 1]]);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn same_as_brute_force(
-            classes in 1usize..300,
-            features in 1usize..8,
-            k in 0usize..12,
-            seed in any::<u64>(),
-            values in proptest::collection::vec(-2f32..2.0, 1..10),
-        ) {
-            let mut state = seed | 1;
-            let mut next = move || { state ^= state << 13; state ^= state >> 7; state ^= state << 17; state };
-            let weights: Vec<Vec<i16>> = (0..features)
-                .map(|_| (0..classes).map(|_| if next() % 3 == 0 { (next() % 9) as i16 - 4 } else { 0 }).collect())
-                .collect();
-            let dense: Vec<bool> = (0..features).map(|_| next() % 2 == 0).collect();
-            check::<Narrow>(classes, &weights, &dense, &values, k);
-            check::<Wide>(classes, &weights, &dense, &values, k);
-        }
-    }
-
-    #[test]
-    fn classes_that_do_not_exist_are_ignored() {
-        let store = Store {
-            classes: 3,
-            sparse: vec![vec![Narrow::new(60_000, 9), Narrow::new(40, 9)]],
-            dense: vec![None],
-        };
-        let row = QuantizedRow {
-            indices: &[0],
-            values: &[5],
-            scale: 1.0,
-        };
-        let mut scratch = SearchScratch::default();
-        let (mut out, mut wanted) = (vec![], vec![]);
-        for _ in 0..2 {
-            search(&store, row, 2, &mut scratch, &mut out, &[], &mut wanted);
-            assert_eq!(
-                out,
-                [
-                    FixedScore { class: 0, score: 0 },
-                    FixedScore { class: 1, score: 0 }
-                ]
-            );
-        }
-    }
-}
+mod tests;

@@ -82,7 +82,7 @@ impl Memoranda {
         self.ends.push(self.classes.len());
     }
 
-    /// Moves everything to `memory`, as that of the rows numbered `rows`.
+    /// Enters everything into `memory`, as that of the rows numbered `rows`.
     pub(super) fn keep(&self, rows: &[u32], memory: &mut RivalMemory) {
         let mut start = 0;
         for (&row, &end) in rows.iter().zip(&self.ends) {

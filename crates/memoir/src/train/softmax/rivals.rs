@@ -1,7 +1,5 @@
 //! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
 
-use std::hint::black_box;
-
 use rayon::prelude::*;
 
 use super::emphasis::Emphasis;
@@ -13,7 +11,8 @@ use super::weights::Weights;
 use crate::data::Dataset;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, for_each_common, search,
+    FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, for_each_common,
+    for_each_feature, search,
 };
 use crate::{Result, Session};
 
@@ -255,9 +254,6 @@ fn merge(some: &[u32], others: &[u32], all: &mut Vec<u32>) {
     all.extend_from_slice(rest);
 }
 
-/// Features whose weights are looked up before those of the first are read: the waits for memory overlap.
-const AHEAD: usize = 16;
-
 /// Scores of the given classes (rising) for a row, without a scan over all. `places` is all zero before
 /// and after.
 pub(super) fn score_classes<P: Posting>(
@@ -273,47 +269,78 @@ pub(super) fn score_classes<P: Posting>(
     let placed = u8::try_from(classes.len()).is_ok();
     if placed {
         places.resize(weights.classes(), 0);
-        for (place, &class) in (1..).zip(classes) {
+        for (place, &class) in (1..=u8::MAX).zip(classes) {
             places[class as usize] = place;
         }
     }
     // Walking through all postings is quicker than looking classes up, up to about so many.
     let walked = if placed { 10 * classes.len() } else { 0 };
-    for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
-        let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
-        for (row, &feature) in rows.iter_mut().zip(indices) {
-            *row = weights.feature(feature);
-            if let FeatureRow::Sparse(postings) = row {
-                black_box(postings.first().copied());
+    for_each_feature(weights, row, |_, value, row| {
+        let value = i32::from(value);
+        match row {
+            FeatureRow::Dense(dense) => {
+                for (score, &class) in scores.iter_mut().zip(classes) {
+                    *score += i32::from(dense[class as usize]) * value;
+                }
             }
-        }
-        for (row, &value) in rows.iter().zip(values) {
-            let value = i32::from(value);
-            match *row {
-                FeatureRow::Dense(dense) => {
-                    for (score, &class) in scores.iter_mut().zip(classes) {
-                        *score += i32::from(dense[class as usize]) * value;
+            // Weights that are learned are never packed.
+            FeatureRow::Packed(_) => {}
+            FeatureRow::Sparse(postings) if postings.len() < walked => {
+                for posting in postings {
+                    let place = places[posting.class() as usize];
+                    if place != 0 {
+                        scores[usize::from(place) - 1] += i32::from(posting.weight()) * value;
                     }
                 }
-                // Weights that are learned are never packed.
-                FeatureRow::Packed(_) => {}
-                FeatureRow::Sparse(postings) if postings.len() < walked => {
-                    for posting in postings {
-                        let place = places[posting.class() as usize];
-                        if place != 0 {
-                            scores[usize::from(place) - 1] += i32::from(posting.weight()) * value;
-                        }
-                    }
-                }
-                FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
-                    scores[place] += i32::from(postings[posting].weight()) * value;
-                }),
             }
+            FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
+                scores[place] += i32::from(postings[posting].weight()) * value;
+            }),
         }
-    }
+    });
     if placed {
         for &class in classes {
             places[class as usize] = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Softmax;
+    use super::super::centroids::Centroids;
+    use super::super::choices::{Choices, Shape};
+    use super::super::earlier::Earlier;
+    use super::super::tests::{data, session};
+    use super::super::weights::Layout;
+    use super::*;
+    use crate::sparse::fixed::Narrow;
+
+    /// As many classes as a byte can tell apart, one more, and many more.
+    #[test]
+    fn chosen_classes_are_scored_as_in_a_scan() {
+        let data = data(900, 400, 30, 1, 2);
+        let session = session(1);
+        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
+        let rows = QuantizedRows::new(&data.rows, 0.0);
+        let earlier = Earlier::<Narrow>::nothing();
+        let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);
+        for dense_from in [10, 1000] {
+            let layout = Layout { least: 1, dense_from };
+            let weights = Weights::starting(&earlier, &centroids, 400, layout, &session).unwrap();
+            let (mut places, mut scores) = (vec![], vec![]);
+            for number in [1, 12, 254, 255, 256, 400] {
+                let classes: Vec<u32> = (0..number).collect();
+                for row in (0..900).step_by(90) {
+                    let row = rows.row(row);
+                    let (mut found, mut scanned) = (vec![], vec![]);
+                    let mut scratch = SearchScratch::default();
+                    search(&weights, row, 1, &mut scratch, &mut found, &classes, &mut scanned);
+                    score_classes(&weights, row, &classes, &mut places, &mut scores);
+                    assert_eq!(scores, scanned, "{number} classes, dense from {dense_from}");
+                    assert!(places.iter().all(|&place| place == 0));
+                }
+            }
         }
     }
 }

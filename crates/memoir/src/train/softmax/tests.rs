@@ -11,12 +11,12 @@ use crate::sparse::fixed::WEIGHT_UNITS;
 use crate::sparse::{RowView, Scored};
 use crate::{Cancel, ClassNames};
 
-fn session(threads: usize) -> Session<'static> {
+pub(super) fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
 /// Rows of a few features each; a row's features depend on its class, so there is something to learn.
-fn data(rows: usize, classes: u32, features: u32, labels: usize, seed: u64) -> Dataset {
+pub(super) fn data(rows: usize, classes: u32, features: u32, labels: usize, seed: u64) -> Dataset {
     let mut state = seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut next = move || {
         state = state

@@ -99,12 +99,12 @@ fn data_bytes(data: &Dataset) -> u64 {
     (rows + labels + data.weights.as_ref().map_or(0, |weights| weights.len() * 4)) as u64
 }
 
-/// Sums of a search and of an update for each thread, tokens of a batch, rows by class, the order of rows.
+/// Sums of a search and of an update for each thread, tokens of a batch, rows by class, two orders of rows.
 fn working_bytes(classes: usize, rows: &QuantizedRows, choices: &Choices, session: &Session<'_>) -> u64 {
     let batch = choices.batch.min(rows.len().max(1));
     let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
     let slopes = batch * (choices.rivals + 2) * 32;
-    (session.threads() * padded(classes) * 12 + tokens + slopes + rows.len() * 12 + rows.width() * 24) as u64
+    (session.threads() * padded(classes) * 12 + tokens + slopes + rows.len() * 16 + rows.width() * 24) as u64
 }
 
 /// How many pairs of feature and class there are, by feature and by size of their first weight.

@@ -117,7 +117,12 @@ impl<'a> Centroids<'a> {
     fn block(&self, classes: Range<usize>, least: i16, scratch: &mut Sums) -> Block {
         let Sums { sums, touched } = scratch;
         let mut block = Block::default();
-        for class in classes {
+        for class in classes.clone() {
+            if class + 1 < classes.end {
+                for &row in self.by_class.rows(class + 1) {
+                    self.rows.touch(row as usize);
+                }
+            }
             for &row in self.by_class.rows(class) {
                 let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
                 let row = self.rows.row(row as usize);

@@ -1,6 +1,7 @@
 //! Automatic choices: what the user did not set, from the shape of the data.
 
 use super::centroids::Start;
+use super::gradient::LeftOut;
 use crate::data::Dataset;
 use crate::params::{Value, Values};
 use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
@@ -19,6 +20,8 @@ const SEVERAL: f32 = 1.1;
 pub(super) struct Shape {
     /// Of now and of earlier.
     pub(super) rows: usize,
+    /// Whether there were earlier ones.
+    pub(super) continued: bool,
     pub(super) classes: usize,
     /// Mean number of features of a row.
     pub(super) row_length: f32,
@@ -32,6 +35,7 @@ impl Shape {
         let rows = data.len().max(1);
         Self {
             rows: data.len() + rows_before as usize,
+            continued: rows_before > 0,
             classes: data.classes.len(),
             row_length: data.rows.entries() as f32 / rows as f32,
             labels: data.labels.total() as f32 / rows as f32,
@@ -58,7 +62,9 @@ pub(super) struct Choices {
     pub(super) trim: f32,
     /// The share left out of the rows that the finished model answers.
     pub(super) answer_trim: f32,
-    pub(super) least_slope: f32,
+    pub(super) left_out: LeftOut,
+    /// Features move by this power of how rare they are.
+    pub(super) rare_power: f32,
     pub(super) least_weight: f32,
     /// Whether the memory of rivals is compared with a scan at the end.
     pub(super) report_rivals: bool,
@@ -84,22 +90,30 @@ impl Choices {
         // The fewer rows a centroid is made of, the less it is worth, if rows do not tell better: see `start`.
         let shortest = if long && !several { 6.0 } else { 4.0 };
         let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(shortest, 8.0));
+        // What few rows say by chance moves weights that many rows made before: the more of them are heard together, the less.
+        let rows_together = if shape.continued { 20.0 } else { 10.0 };
+        let rivals = match (long, shape.continued) {
+            (true, _) => 10,
+            (false, false) => 16,
+            // Weights of old classes are to stay: each is told what it did wrong, and none only that the label should rise.
+            (false, true) => 45,
+        };
+        let rivals = integer("rivals", rivals).min(shape.classes.max(2) - 1);
         let step_size = number("step-size", Self::first_step(start_scale, long, several));
         Self {
             plain_rows: !long && !several,
             passes: integer("passes", passes),
             // Many labels a row crowd each other out of the rivals of the first pass.
             rescan: values.word("rescan").map_or(several, |word| word == "yes"),
-            rivals: integer("rivals", ((300.0 / shape.row_length) as usize).clamp(10, 30))
-                .min(shape.classes.max(2) - 1),
+            rivals,
             step_size,
-            last_step_size: number("last-step-size", 0.5),
+            last_step_size: number("last-step-size", if long { 0.5 } else { 0.3 }),
             start: Start {
                 scale: start_scale,
                 size_power: number("size-power", if several { 0.1 } else { 0.0 }),
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
-            batch: integer("batch", (10.0 * (shape.classes as f32).sqrt()) as usize).max(1),
+            batch: integer("batch", (rows_together * (shape.classes as f32).sqrt()) as usize).max(1),
             // Where every class has rows enough to be learned, small ones gain more by this than large ones lose.
             class_balance: number(
                 "class-balance",
@@ -108,7 +122,21 @@ impl Choices {
             trim: number("trim", trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.
             answer_trim: number("answer-trim", if several { trim } else { 0.0 }),
-            least_slope: number("least-slope", 0.02),
+            left_out: LeftOut {
+                least: number("least-slope", 0.02),
+                tail: number(
+                    "tail",
+                    if long || shape.continued {
+                        0.0
+                    } else {
+                        Self::tail(shape.classes, rivals, several)
+                    },
+                ),
+                // Few rows that cannot be right only disturb; many show what the usual mistakes are.
+                hopeless: number("hopeless", if rows_per_class > MANY_ROWS { 0.0 } else { 0.01 }),
+            },
+            // What is rare in these rows may have been frequent in earlier ones.
+            rare_power: number("rare-power", if shape.continued { 0.0 } else { 0.07 }),
             least_weight: number("least-weight", 0.1),
             report_rivals: values.word("report-rivals") == Some("on"),
         }
@@ -121,6 +149,14 @@ impl Choices {
         }
         let reach = if long { 20.0 } else { 16.0 };
         (reach / start_scale).clamp(2.5, 4.0)
+    }
+
+    /// The more classes, the more stand behind the rivals of a short row; with several labels some of these are labels. Of long rows few
+    /// come near the strongest.
+    fn tail(classes: usize, rivals: usize, several: bool) -> f32 {
+        let others = classes.saturating_sub(rivals + 1) as f32;
+        let share = if several { 0.35 } else { 0.7 };
+        (share * (classes as f32).cbrt()).min(others)
     }
 
     /// Whether rows are to say how long the start should be. What suits the centroids of long rows is too long for the one pass
@@ -157,6 +193,9 @@ impl Choices {
             ("class-balance", number(self.class_balance)),
             ("trim", number(self.trim)),
             ("answer-trim", number(self.answer_trim)),
+            ("tail", number(self.left_out.tail)),
+            ("hopeless", number(self.left_out.hopeless)),
+            ("rare-power", number(self.rare_power)),
             ("least-weight", number(self.least_weight)),
             // Unless an earlier model kept some, which `continue_from` knows.
             ("keep-rows", integer(0)),
@@ -169,9 +208,8 @@ impl Choices {
         ((classes as f32 * 0.06) as u32).max(64)
     }
 
-    /// The step size of batch `round` of `rounds`.
-    pub(super) fn step_size_at(&self, round: usize, rounds: usize) -> f32 {
-        let done = round as f32 / rounds as f32;
+    /// The step size when this share of the way is done.
+    pub(super) fn step_size_at(&self, done: f32) -> f32 {
         self.step_size + (self.last_step_size - self.step_size) * done
     }
 }

@@ -23,7 +23,7 @@ const SHIFT: f32 = 0.5;
 const LEAST_SHARE: f32 = 0.1;
 
 /// Classes move by this power of how much of their rows are here, compared with all classes'.
-const PACE_POWER: f32 = 0.5;
+const PACE_POWER: f32 = 0.7;
 
 /// No class is taken to have less than this part of its rows here, compared with all classes'.
 const LEAST_PACE: f32 = 0.1;

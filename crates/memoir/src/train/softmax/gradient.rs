@@ -8,6 +8,9 @@
 //!
 //! so each label competes with the rivals and never with another label of the same row. With one label this is the
 //! softmax over the label and its rivals. The factor keeps rows with many labels from drowning the others.
+//!
+//! The classes behind the rivals are many, and together they weigh: the sum over R is taken to have a *tail*, so many times the mass of
+//! the weakest rival. It keeps a label rising; nobody falls for it. So a dozen rivals teach what thirty would without it.
 
 /// A class with the slope by which its score should rise (labels) or fall (rivals).
 pub(super) type Slope = (u32, f32);
@@ -21,15 +24,26 @@ pub(super) struct RowScores<'a> {
     pub(super) rivals: &'a [(u32, f32)],
 }
 
-/// Appends the negative gradient for one row to `slopes`. Slopes smaller than `least` are left out: they are many, and
-/// each costs as much to apply as a large one. `masses` is memory to work in.
+/// What is left out of the loss.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeftOut {
+    /// Slopes smaller than this: they are many, and each costs as much to apply as a large one.
+    pub(super) least: f32,
+    /// What the classes that are no rivals weigh together, in masses of the weakest rival.
+    pub(super) tail: f32,
+    /// Rows whose labels hold less than this share, in passes after the first.
+    pub(super) hopeless: f32,
+}
+
+/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to work in. Returns the largest
+/// share that a label holds against the rivals.
 pub(super) fn slopes(
     scores: RowScores<'_>,
-    least: f32,
+    left_out: LeftOut,
     weight: f32,
     masses: &mut Vec<f32>,
     slopes: &mut Vec<Slope>,
-) {
+) -> f32 {
     let RowScores {
         labels,
         label_scores,
@@ -37,7 +51,7 @@ pub(super) fn slopes(
     } = scores;
     masses.clear();
     if labels.is_empty() || rivals.is_empty() {
-        return;
+        return 1.0;
     }
     let scale = weight / (labels.len() as f32).sqrt();
     let top = label_scores
@@ -46,23 +60,27 @@ pub(super) fn slopes(
         .chain(rivals.iter().map(|rival| rival.1))
         .fold(f32::NEG_INFINITY, f32::max);
     masses.extend(rivals.iter().map(|rival| (rival.1 - top).exp()));
-    let rival_mass: f32 = masses.iter().sum();
+    let weakest = masses.iter().copied().fold(f32::INFINITY, f32::min);
+    let rival_mass = masses.iter().sum::<f32>() + left_out.tail * weakest;
     // Σ over labels of 1 / (own mass + rival mass): what each rival's mass is multiplied by.
     let mut share = 0.0;
+    let mut least_rise = 1.0f32;
     for (&label, score) in labels.iter().zip(label_scores) {
         let total = (score - top).exp() + rival_mass;
         share += 1.0 / total;
         let rise = rival_mass / total;
-        if rise > 0.0 && rise >= least {
+        least_rise = least_rise.min(rise);
+        if rise > 0.0 && rise >= left_out.least {
             slopes.push((label, scale * rise));
         }
     }
     for (&(rival, _), &mass) in rivals.iter().zip(masses.iter()) {
         let fall = mass * share;
-        if fall >= least {
+        if fall >= left_out.least {
             slopes.push((rival, -scale * fall));
         }
     }
+    1.0 - least_rise
 }
 
 #[cfg(test)]
@@ -70,9 +88,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn loss(label_scores: &[f64], rivals: &[f64]) -> f64 {
+    /// `tail` is the mass behind the rivals, which is taken to stay as it is.
+    fn loss(label_scores: &[f64], rivals: &[f64], tail: f64) -> f64 {
         let factor = (label_scores.len() as f64).powf(-0.5);
-        let rival_mass: f64 = rivals.iter().map(|s| s.exp()).sum();
+        let rival_mass = rivals.iter().map(|s| s.exp()).sum::<f64>() + tail;
         label_scores
             .iter()
             .map(|s| -(s.exp() / (s.exp() + rival_mass)).ln())
@@ -85,23 +104,30 @@ mod tests {
         fn agrees_with_finite_differences(
             labels in proptest::collection::vec(-4f32..4.0, 1..5),
             rivals in proptest::collection::vec(-4f32..4.0, 1..8),
+            tail in 0f32..20.0,
         ) {
             let names: Vec<u32> = (0..labels.len() as u32).collect();
             let named: Vec<(u32, f32)> = rivals.iter().enumerate().map(|(i, &s)| (100 + i as u32, s)).collect();
             let mut got = vec![];
             let scores = RowScores { labels: &names, label_scores: &labels, rivals: &named };
-            slopes(scores, 0.0, 1.0, &mut vec![], &mut got);
+            let left_out = LeftOut { least: 0.0, tail, hopeless: 0.0 };
+            let share = slopes(scores, left_out, 1.0, &mut vec![], &mut got);
             prop_assert_eq!(got.len(), labels.len() + rivals.len());
+            let weakest = rivals.iter().copied().fold(f32::INFINITY, f32::min);
+            let tail = f64::from(tail) * f64::from(weakest).exp();
             let wide = |v: &[f32]| v.iter().map(|&s| f64::from(s)).collect::<Vec<_>>();
             for (position, &(_, slope)) in got.iter().enumerate() {
                 let at = |shift: f64| {
                     let (mut l, mut r) = (wide(&labels), wide(&rivals));
                     if position < l.len() { l[position] += shift } else { r[position - labels.len()] += shift }
-                    loss(&l, &r)
+                    loss(&l, &r, tail)
                 };
                 let expected = -(at(1e-4) - at(-1e-4)) / 2e-4;
                 prop_assert!((f64::from(slope) - expected).abs() < 1e-4, "{} {}", slope, expected);
             }
+            let best = labels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let alone = loss(&[f64::from(best)], &wide(&rivals), tail);
+            prop_assert!((f64::from(share) - (-alone).exp()).abs() < 1e-4, "{} {}", share, (-alone).exp());
         }
     }
 
@@ -112,7 +138,12 @@ mod tests {
             label_scores,
             rivals,
         };
-        slopes(scores, least, 1.0, &mut masses, &mut got);
+        let left_out = LeftOut {
+            least,
+            tail: 0.0,
+            hopeless: 0.0,
+        };
+        slopes(scores, left_out, 1.0, &mut masses, &mut got);
         got
     }
 

@@ -16,10 +16,10 @@ pub(super) struct Learner<'a> {
 }
 
 impl<'a> Learner<'a> {
-    pub(super) fn new(search: RivalSearch<'a>, features: usize, session: &Session<'_>) -> Self {
+    pub(super) fn new(search: RivalSearch<'a>, rare_power: f32, session: &Session<'_>) -> Self {
         Self {
+            updater: Updater::new(search.rows, rare_power, session),
             search,
-            updater: Updater::new(features, session),
             slopes: BatchSlopes::default(),
         }
     }

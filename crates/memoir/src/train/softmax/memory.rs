@@ -1,5 +1,7 @@
 //! The rivals of all training rows as a scan found them. An inexact oracle: weights move, the strongest classes mostly stay.
 
+use std::hint::black_box;
+
 /// Rivals this much below the strongest are not remembered: they hold less than a twentieth of its mass.
 const FAR_BELOW: f32 = 3.0;
 
@@ -42,6 +44,16 @@ impl RivalMemory {
     pub(super) fn row(&self, row: usize) -> &[u32] {
         let all = &self.classes[row * self.rivals..(row + 1) * self.rivals];
         &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
+    }
+
+    /// Asks for a row that will be needed soon, so that nobody waits for it then.
+    pub(super) fn touch(&self, row: usize) {
+        black_box(self.has(row));
+    }
+
+    /// Whether anything is remembered of a row.
+    pub(super) fn has(&self, row: usize) -> bool {
+        self.classes[row * self.rivals] != NOBODY
     }
 
     fn remember(&mut self, row: usize, rivals: &[u32]) {
@@ -111,6 +123,7 @@ mod tests {
         memoranda.push(&[(4, 0.0)]);
         memoranda.keep(&[3], &mut memory);
         assert_eq!(memory.row(3), [4]);
+        assert!(memory.has(3) && !memory.has(0) && memory.has(1));
         let saved = memory.all().to_vec();
         let mut again = RivalMemory::new(5, 4);
         assert!(again.restore(saved) && !again.restore(vec![1]));

@@ -16,6 +16,7 @@ mod finish;
 mod gradient;
 mod learner;
 mod memory;
+mod params;
 mod recall;
 mod rehearse;
 mod resume;
@@ -35,7 +36,7 @@ use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::model::calibration::HeldOutScores;
-use crate::params::{Kind, Spec, Value, Values};
+use crate::params::{Value, Values};
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::fit::sum_of_weights;
@@ -50,111 +51,15 @@ use emphasis::Emphasis;
 use finish::Stored;
 use learner::Learner;
 use memory::RivalMemory;
+use params::PARAMS;
 use resume::{Keeper, Learned, Place};
 use rivals::{RivalSearch, Source};
 use rows::QuantizedRows;
 use update::Step;
 use weights::Weights;
 
-/// Parameters with their defaults and ranges.
-pub const PARAMS: &[Spec] = &[
-    Spec {
-        name: "passes",
-        kind: Kind::Integer(1, 1000),
-        default: "auto",
-        help: "Passes over the rows: the first finds each row's rivals by a scan, the others use these again",
-    },
-    Spec {
-        name: "rescan",
-        kind: Kind::Choice(&["no", "yes"]),
-        default: "auto",
-        help: "Whether later passes look for each row's rivals anew instead of scoring those of the first pass again",
-    },
-    Spec {
-        name: "rivals",
-        kind: Kind::Integer(1, 10_000),
-        default: "auto",
-        help: "Strongest wrong classes that each row is told apart from",
-    },
-    Spec {
-        name: "step-size",
-        kind: Kind::Number(0.0, 1000.0),
-        default: "auto",
-        help: "Length of the first step along the gradient",
-    },
-    Spec {
-        name: "last-step-size",
-        kind: Kind::Number(0.0, 1000.0),
-        default: "auto",
-        help: "Length of the last step; steps shrink evenly from the first to the last",
-    },
-    Spec {
-        name: "start-scale",
-        kind: Kind::Number(0.0, 30.0),
-        default: "auto",
-        help: "Length of each class's weight vector before the first step (a class centroid)",
-    },
-    Spec {
-        name: "size-power",
-        kind: Kind::Number(-1.0, 1.0),
-        default: "auto",
-        help: "Power of the class size with which first weights grow",
-    },
-    Spec {
-        name: "least-start",
-        kind: Kind::Number(0.0, 30.0),
-        default: "auto",
-        help: "Pairs of feature and class whose first weight is smaller than this never get a weight",
-    },
-    Spec {
-        name: "batch",
-        kind: Kind::Integer(1, 100_000_000),
-        default: "auto",
-        help: "Rows scored against the same weights before these move",
-    },
-    Spec {
-        name: "class-balance",
-        kind: Kind::Number(0.0, 1.0),
-        default: "auto",
-        help: "From rows as they come (0) to every class alike (1): how much more rows of small classes count",
-    },
-    Spec {
-        name: "trim",
-        kind: Kind::Number(0.0, 0.9),
-        default: "auto",
-        help: "Share of a training row's squared length that may be left out, smallest values first",
-    },
-    Spec {
-        name: "answer-trim",
-        kind: Kind::Number(0.0, 0.9),
-        default: "auto",
-        help: "The same share for the rows that the finished model answers",
-    },
-    Spec {
-        name: "least-slope",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.02",
-        help: "Labels and rivals that a row would move by less than this share of a step are not moved",
-    },
-    Spec {
-        name: "least-weight",
-        kind: Kind::Number(0.0, 30.0),
-        default: "auto",
-        help: "Weights smaller than this are dropped at the end",
-    },
-    Spec {
-        name: "keep-rows",
-        kind: Kind::Integer(0, 1_000_000_000),
-        default: "auto",
-        help: "Training rows kept in the model file, to be repeated by `--from`, which then forgets less (auto: none, or as many as the earlier model)",
-    },
-    Spec {
-        name: "report-rivals",
-        kind: Kind::Choice(&["off", "on"]),
-        default: "off",
-        help: "Say at the end how many of the strongest rivals, by a scan, are those remembered from the first pass",
-    },
-];
+/// Batches are learned from without a word to anybody else until they have this many rows: each word costs a change between threads.
+const BATCH_ROWS: usize = 4096;
 
 /// `softmax` as users see it.
 pub const SOFTMAX: Algorithm = Algorithm {
@@ -293,10 +198,10 @@ fn train<P: Posting + Stored>(
         *trainer.start_scale.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
     }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
-    let search = RivalSearch::new(all, &rows, choices.rivals, choices.least_slope, session)
+    let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
         .with_emphasis(emphasis, data.len())
         .with_usual_weight(usual_weight(data, earlier));
-    let mut learner = Learner::new(search, weights.features(), session);
+    let mut learner = Learner::new(search, choices.rare_power, session);
     let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
     let mut order = aside.rows(all.len(), false);
     let mut random = session.random("softmax: order of rows");
@@ -319,31 +224,50 @@ fn train<P: Posting + Stored>(
         }
         let stage = format!("training, pass {} of {}", pass + 1, choices.passes);
         let done_before = if pass == first.pass { first.batch } else { 0 };
-        for (number, batch) in order.chunks(choices.batch).enumerate().skip(done_before) {
-            session.progress(&stage, (number * choices.batch) as u64, all.len() as u64, "rows");
-            let round = pass * batches_per_pass + number;
-            let source = match &mut memory {
-                Some(memory) if pass > 0 => Source::Memory(memory),
-                Some(memory) => Source::Scan(Some(memory)),
-                None => Source::Scan(None),
-            };
-            let step = Step {
-                size: choices.step_size_at(round, rounds),
-                round: round as u64,
-            };
-            learner.learn(&mut weights, batch, source, step, session)?;
-            let next = Place {
-                pass,
-                batch: number + 1,
-            };
+        // Rows of which nothing is remembered teach nothing more.
+        let taught: Vec<u32> = match &memory {
+            Some(memory) if pass > 0 => order
+                .iter()
+                .copied()
+                .filter(|&row| memory.has(row as usize))
+                .collect(),
+            _ => order.clone(),
+        };
+        let batches = taught.len().div_ceil(choices.batch);
+        let mut number = done_before;
+        let rest = &taught[(done_before * choices.batch).min(taught.len())..];
+        for together in rest.chunks(choices.batch * BATCH_ROWS.div_ceil(choices.batch)) {
+            session.progress(
+                &stage,
+                (number * choices.batch) as u64,
+                taught.len() as u64,
+                "rows",
+            );
+            session.run(|| {
+                for batch in together.chunks(choices.batch) {
+                    let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
+                    let source = match &mut memory {
+                        Some(memory) if pass > 0 => Source::Memory(memory),
+                        Some(memory) => Source::Scan(Some(memory)),
+                        None => Source::Scan(None),
+                    };
+                    let step = Step {
+                        size: choices.step_size_at(done),
+                        round: (pass * batches_per_pass + number) as u64,
+                    };
+                    learner.learn(&mut weights, batch, source, step, session)?;
+                    number += 1;
+                }
+                Ok(())
+            })?;
             let learned = Learned {
                 weights: &mut weights,
                 memory: &mut memory,
                 best: &mut best,
             };
-            keeper.done(batch.len(), next, learned)?;
+            keeper.done(together.len(), Place { pass, batch: number }, learned)?;
         }
-        session.progress(&stage, all.len() as u64, all.len() as u64, "rows");
+        session.progress(&stage, taught.len() as u64, taught.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {
             break;
         }
@@ -351,6 +275,7 @@ fn train<P: Posting + Stored>(
     if choices.report_rivals
         && let Some(memory) = &memory
     {
+        order.retain(|&row| memory.has(row as usize));
         let recall = learner.recall(memory, &weights, &order, session)?;
         session.note(recall.note());
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::emphasis::Emphasis;
-use super::gradient::{self, RowScores};
+use super::gradient::{self, LeftOut, RowScores};
 use super::memory::{Memoranda, RivalMemory};
 use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
@@ -32,8 +32,7 @@ pub(super) struct RivalSearch<'a> {
     pub(super) data: &'a Dataset,
     pub(super) rows: &'a QuantizedRows,
     pub(super) rivals: usize,
-    /// Slopes of rivals below this are left out.
-    pub(super) least_slope: f32,
+    pub(super) left_out: LeftOut,
     pub(super) emphasis: Emphasis,
     /// The weight of a row that counts as one.
     pub(super) usual_weight: f32,
@@ -56,6 +55,8 @@ pub(super) struct Scratch {
     places: Vec<u8>,
     rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
+    /// The largest share that a label of the row holds.
+    label_share: f32,
 }
 
 /// What one task leaves behind.
@@ -71,14 +72,14 @@ impl<'a> RivalSearch<'a> {
         data: &'a Dataset,
         rows: &'a QuantizedRows,
         rivals: usize,
-        least_slope: f32,
+        left_out: LeftOut,
         session: &Session<'_>,
     ) -> Self {
         Self {
             data,
             rows,
             rivals,
-            least_slope,
+            left_out,
             emphasis: Emphasis::default(),
             usual_weight: 1.0,
             first_repeated: usize::MAX,
@@ -123,10 +124,18 @@ impl<'a> RivalSearch<'a> {
                     return;
                 }
                 let mut scratch = self.scratches.of_this_thread();
-                for &row in rows {
+                for (place, &row) in rows.iter().enumerate() {
+                    if let Some(&later) = rows.get(place + 2) {
+                        self.rows.touch(later as usize);
+                        if let Some(memory) = memory {
+                            memory.touch(later as usize);
+                        }
+                    }
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
-                        task.memoranda.push(&scratch.rivals);
+                        // Later passes do without rows that say what no weight of theirs can bear out.
+                        let hopeless = scratch.label_share < self.left_out.hopeless;
+                        task.memoranda.push(if hopeless { &[] } else { &scratch.rivals });
                     }
                 }
             });
@@ -222,9 +231,9 @@ impl<'a> RivalSearch<'a> {
             label_scores: &scratch.label_scores,
             rivals: &scratch.rivals,
         };
-        gradient::slopes(
+        scratch.label_share = gradient::slopes(
             scores,
-            self.least_slope,
+            self.left_out,
             weight,
             &mut scratch.masses,
             &mut slopes.slopes,

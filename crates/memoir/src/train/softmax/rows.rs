@@ -1,5 +1,7 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
+use std::hint::black_box;
+
 use rayon::prelude::*;
 
 use crate::sparse::fixed::{QuantizedRow, least_kept, quantize_into};
@@ -75,6 +77,11 @@ impl QuantizedRows {
 
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Asks for a row that will be needed soon, so that nobody waits for it then.
+    pub(super) fn touch(&self, index: usize) {
+        black_box(self.indices.get(self.offsets[index]).copied());
     }
 
     pub(super) fn row(&self, index: usize) -> QuantizedRow<'_> {

@@ -1,5 +1,7 @@
 //! The whole algorithm: against a plain dense version, at several numbers of threads, under budgets, on odd data.
 
+mod dense;
+
 use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
@@ -7,7 +9,6 @@ use proptest::prelude::*;
 use super::update::BatchSlopes;
 use super::*;
 use crate::model::{Scratch, Tensor};
-use crate::sparse::fixed::WEIGHT_UNITS;
 use crate::sparse::{RowView, Scored};
 use crate::{Cancel, ClassNames};
 
@@ -84,89 +85,6 @@ fn every_automatic_choice_is_told() {
         assert_eq!(value.is_some(), spec.is_automatic(), "{}", spec.name);
         if let Some((_, value)) = value {
             spec.parse(&value.to_string()).unwrap();
-        }
-    }
-}
-
-/// One step over one batch, written plainly: dense weights, floating point, all classes.
-#[test]
-fn one_batch_equals_a_dense_computation() {
-    let data = data(60, 12, 30, 2, 5);
-    let (scale, step) = (6.0f64, 0.7f64);
-    let classes = data.classes.len();
-    let width = data.rows.width();
-    // First weights: scaled centroids, zero outside the support.
-    let mut weights = vec![vec![0f64; classes]; width];
-    for class in 0..classes {
-        let mut sums = vec![0f64; width];
-        for (row, labels) in data.labels.iter().enumerate() {
-            if labels.contains(&(class as u32)) {
-                data.rows
-                    .row(row)
-                    .iter()
-                    .for_each(|(f, v)| sums[f as usize] += f64::from(v));
-            }
-        }
-        let norm = sums.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let ahead = (data.labels.iter().filter(|l| l.contains(&(class as u32))).count() as f64).powf(0.1);
-        for (row, sum) in weights.iter_mut().zip(&sums) {
-            row[class] = scale * ahead * sum / norm;
-        }
-    }
-    let frozen = weights.clone();
-    for (row, labels) in data.labels.iter().enumerate() {
-        let score = |class: usize| -> f64 {
-            data.rows
-                .row(row)
-                .iter()
-                .map(|(f, v)| frozen[f as usize][class] * f64::from(v))
-                .sum()
-        };
-        let rivals: Vec<usize> = (0..classes)
-            .filter(|&c| !labels.contains(&(c as u32)) && score(c) > 0.0)
-            .collect();
-        let mass: f64 = rivals.iter().map(|&c| score(c).exp()).sum();
-        let mut slopes = vec![0f64; classes];
-        let share = (labels.len() as f64).powf(-0.5);
-        for &label in labels {
-            let own = score(label as usize).exp();
-            slopes[label as usize] += share * mass / (own + mass);
-            for &rival in &rivals {
-                slopes[rival] -= share * score(rival).exp() / (own + mass);
-            }
-        }
-        for (feature, value) in data.rows.row(row).iter() {
-            for class in 0..classes {
-                if frozen[feature as usize][class] != 0.0 {
-                    weights[feature as usize][class] += step * f64::from(value) * slopes[class];
-                }
-            }
-        }
-    }
-    let trainer = softmax(&[
-        ("passes", "1"),
-        ("start-scale", "6"),
-        ("batch", "1000"),
-        ("rivals", "12"),
-        ("step-size", "0.7"),
-        ("last-step-size", "0.7"),
-        ("least-slope", "0"),
-        ("least-weight", "0"),
-        ("trim", "0"),
-    ]);
-    let scorer = trainer.train(&data, None, &session(1)).unwrap();
-    for class in 0..classes as u32 {
-        let got: std::collections::BTreeMap<u32, f32> =
-            scorer.class_weights(class).unwrap().into_iter().collect();
-        for (feature, row) in weights.iter().enumerate() {
-            let got = f64::from(got.get(&(feature as u32)).copied().unwrap_or(0.0));
-            // Two units: one for rounding the change, the rest for integer row values.
-            let tolerance = 2.5 / f64::from(WEIGHT_UNITS);
-            assert!(
-                (got - row[class as usize]).abs() < tolerance,
-                "{feature} {class}: {got} {}",
-                row[class as usize]
-            );
         }
     }
 }
@@ -263,7 +181,7 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
         let plan = budget::plan(&earlier, &data, &rows, &centroids, &choices, &session).unwrap();
         let weights = Weights::starting(&earlier, &centroids, 40, plan.layout, &session).unwrap();
         let order: Vec<u32> = (0..400).collect();
-        let mut search = RivalSearch::new(&data, &rows, 12, 0.0, &session);
+        let mut search = RivalSearch::new(&data, &rows, 12, choices.left_out, &session);
         let mut memory = RivalMemory::new(400, 12);
         let mut slopes = BatchSlopes::default();
         let source = Source::Scan(Some(&mut memory));
@@ -286,6 +204,21 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
         (half.at_1 - 0.5).abs() < 0.1 && half.at_10 < whole.at_10,
         "{half:?}"
     );
+}
+
+/// Later passes leave out rows whose labels have no hope: here all, so a second pass does nothing.
+#[test]
+fn hopeless_rows_are_learned_from_once() {
+    let data = data(600, 40, 60, 1, 5);
+    let valid = data.subset(0..100);
+    let train = |passes: &str, hopeless: &str| {
+        let steps = [("step-size", "1"), ("last-step-size", "1")];
+        let given = [&[("passes", passes), ("hopeless", hopeless)][..], &steps].concat();
+        postings(&*softmax(&given).train(&data, Some(&valid), &session(1)).unwrap())
+    };
+    let once = train("1", "0");
+    assert_eq!(train("2", "1"), once);
+    assert_ne!(train("2", "0"), once);
 }
 
 #[test]

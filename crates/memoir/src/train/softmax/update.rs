@@ -41,8 +41,9 @@ pub(super) struct Step {
 
 /// Reusable memory for applying batches.
 pub(super) struct Updater {
-    /// Tokens of each feature in the batch while counting, then where the next one goes.
-    counts: Vec<u32>,
+    by_feature: Vec<OfFeature>,
+    /// A bit for each feature: whether it is in the batch; all zero between batches.
+    seen: Vec<u64>,
     /// The features of the batch, rising, each with the end of its tokens.
     features: Vec<(u32, u32)>,
     /// Position of the row in the batch, and the value times the step size in weight units.
@@ -50,6 +51,15 @@ pub(super) struct Updater {
     /// See [`Step::round`].
     round: u64,
     scratches: PerThread<Scratch>,
+}
+
+/// What is known of a feature.
+#[derive(Clone, Copy)]
+struct OfFeature {
+    /// Its tokens in the batch while these are counted, then where the next one goes; 0 between batches.
+    place: u32,
+    /// What its steps are multiplied by.
+    pace: f32,
 }
 
 #[derive(Default)]
@@ -66,9 +76,13 @@ struct Scratch {
 const PARTS_PER_THREAD: usize = 8;
 
 impl Updater {
-    pub(super) fn new(features: usize, session: &Session<'_>) -> Self {
+    /// For batches of `rows`; steps of a feature are multiplied by `rare_power` of how rare it is.
+    pub(super) fn new(rows: &QuantizedRows, rare_power: f32, session: &Session<'_>) -> Self {
         Self {
-            counts: vec![0; features],
+            seen: vec![0; rows.width().div_ceil(64)],
+            by_feature: paces(rows, rare_power)
+                .map(|pace| OfFeature { place: 0, pace })
+                .collect(),
             features: Vec::new(),
             tokens: Vec::new(),
             round: 0,
@@ -124,22 +138,23 @@ impl Updater {
     /// so that it can be done while these are found.
     pub(super) fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], step: Step) {
         self.round = step.round;
-        self.features.clear();
         for &row in batch {
             for &feature in rows.row(row as usize).indices {
-                let count = &mut self.counts[feature as usize];
-                if *count == 0 {
-                    self.features.push((feature, 0));
-                }
-                *count += 1;
+                self.by_feature[feature as usize].place += 1;
+                self.seen[feature as usize / 64] |= 1 << (feature % 64);
             }
         }
-        self.features.sort_unstable_by_key(|entry| entry.0);
+        self.features.clear();
         let mut total = 0;
-        for (feature, end) in &mut self.features {
-            let count = std::mem::replace(&mut self.counts[*feature as usize], total);
-            total += count;
-            *end = total;
+        for (first, word) in (0u32..).step_by(64).zip(&mut self.seen) {
+            let mut bits = std::mem::take(word);
+            while bits != 0 {
+                let feature = first + bits.trailing_zeros();
+                bits &= bits - 1;
+                let place = &mut self.by_feature[feature as usize].place;
+                total += std::mem::replace(place, total);
+                self.features.push((feature, total));
+            }
         }
         self.tokens.clear();
         self.tokens.resize(total as usize, (0, 0.0));
@@ -147,15 +162,34 @@ impl Updater {
             let row = rows.row(row as usize);
             let factor = step.size * WEIGHT_UNITS / row.scale;
             for (&feature, &value) in row.indices.iter().zip(row.values) {
-                let place = &mut self.counts[feature as usize];
-                self.tokens[*place as usize] = (position, f32::from(value) * factor);
+                let OfFeature { place, pace } = &mut self.by_feature[feature as usize];
+                self.tokens[*place as usize] = (position, f32::from(value) * factor * *pace);
                 *place += 1;
             }
         }
         for (feature, _) in &self.features {
-            self.counts[*feature as usize] = 0;
+            self.by_feature[*feature as usize].place = 0;
         }
     }
+}
+
+/// What the steps of each feature are multiplied by: a rare one meets few rows and has to learn from each; what a frequent one should
+/// not do, many rows of a batch tell it at once. One between, by the rows of a mean token, keeps its pace.
+fn paces(rows: &QuantizedRows, rare_power: f32) -> impl Iterator<Item = f32> {
+    let mut counts = vec![0u32; rows.width()];
+    for row in 0..rows.len() {
+        for &feature in rows.row(row).indices {
+            counts[feature as usize] += 1;
+        }
+    }
+    let logarithm = |count: u32| f64::from(count.max(1)).ln();
+    let sum: f64 = counts
+        .iter()
+        .map(|&count| f64::from(count) * logarithm(count))
+        .sum();
+    let mean = sum / rows.entries().max(1) as f64;
+    let pace = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
+    counts.into_iter().map(pace)
 }
 
 impl Scratch {

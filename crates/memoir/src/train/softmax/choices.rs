@@ -9,6 +9,9 @@ use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
 /// Rows with more features than this are long: one pass with few rivals teaches them enough.
 const LONG: f32 = 40.0;
 
+/// Rows with fewer features than this are short: many classes come near the strongest.
+const SHORT: f32 = 12.0;
+
 /// With more rows per class than this, further passes still teach something new, and small classes can be favoured.
 const MANY_ROWS: f32 = 30.0;
 
@@ -126,10 +129,10 @@ impl Choices {
                 least: number("least-slope", 0.02),
                 tail: number(
                     "tail",
-                    if long || shape.continued {
+                    if shape.continued {
                         0.0
                     } else {
-                        Self::tail(shape.classes, rivals, several)
+                        Self::tail(shape, rivals, several)
                     },
                 ),
                 // Few rows that cannot be right only disturb; many show what the usual mistakes are.
@@ -151,12 +154,16 @@ impl Choices {
         (reach / start_scale).clamp(2.5, 4.0)
     }
 
-    /// The more classes, the more stand behind the rivals of a short row; with several labels some of these are labels. Of long rows few
-    /// come near the strongest.
-    fn tail(classes: usize, rivals: usize, several: bool) -> f32 {
-        let others = classes.saturating_sub(rivals + 1) as f32;
+    /// The more classes, the more stand behind the rivals; with several labels some of these are labels. The longer the rows, the
+    /// fewer come near the strongest.
+    fn tail(shape: &Shape, rivals: usize, several: bool) -> f32 {
+        let others = shape.classes.saturating_sub(rivals + 1) as f32;
         let share = if several { 0.35 } else { 0.7 };
-        (share * (classes as f32).cbrt()).min(others)
+        let near = match shape.row_length {
+            length if length > LONG => 0.0,
+            length => (SHORT / length).powi(2).min(1.0),
+        };
+        (share * near * (shape.classes as f32).cbrt()).min(others)
     }
 
     /// Whether rows are to say how long the start should be. What suits the centroids of long rows is too long for the one pass

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::data::ClassNames;
-use crate::sparse::Rows;
+use crate::sparse::{Rows, ask_for};
 
 /// The set of labels of each row; most often one, sometimes none or several.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +48,16 @@ impl LabelSets {
     /// The sorted labels of a row.
     pub fn row(&self, index: usize) -> &[u32] {
         &self.labels[self.ends[index]..self.ends[index + 1]]
+    }
+
+    /// Asks for where a row's labels are; for these [`LabelSets::ask_for`] can be called then.
+    pub(crate) fn ask_where(&self, index: usize) {
+        ask_for(&self.ends, index);
+    }
+
+    /// Asks for the labels of a row that will be needed soon.
+    pub(crate) fn ask_for(&self, index: usize) {
+        ask_for(&self.labels, self.ends[index]);
     }
 
     /// Number of rows.

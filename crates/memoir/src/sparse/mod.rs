@@ -1,5 +1,6 @@
 //! Sparse rows and the arithmetic on them.
 
+mod ahead;
 mod class_dense;
 mod class_rows;
 mod class_vectors;
@@ -12,6 +13,7 @@ mod storage;
 pub mod svd;
 mod top_k;
 
+pub(crate) use ahead::ask_for;
 pub use class_dense::ClassDense;
 pub use class_rows::{Addend, ClassRows, SparseVector, sparse_dot};
 pub use class_vectors::{ClassVectors, VectorBuffer, ZeroClasses};

@@ -120,7 +120,7 @@ impl<'a> Centroids<'a> {
         for class in classes.clone() {
             if class + 1 < classes.end {
                 for &row in self.by_class.rows(class + 1) {
-                    self.rows.touch(row as usize);
+                    self.rows.ask_for(row as usize);
                 }
             }
             for &row in self.by_class.rows(class) {

@@ -97,7 +97,8 @@ impl Choices {
         let rows_together = if shape.continued { 20.0 } else { 10.0 };
         let rivals = match (long, shape.continued) {
             (true, _) => 10,
-            (false, false) => 16,
+            (false, false) if several => 16,
+            (false, false) => 14,
             // Weights of old classes are to stay: each is told what it did wrong, and none only that the label should rise.
             (false, true) => 45,
         };

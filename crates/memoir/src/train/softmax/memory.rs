@@ -1,6 +1,6 @@
 //! The rivals of all training rows as a scan found them. An inexact oracle: weights move, the strongest classes mostly stay.
 
-use std::hint::black_box;
+use crate::sparse::ask_for;
 
 /// Rivals this much below the strongest are not remembered: they hold less than a twentieth of its mass.
 const FAR_BELOW: f32 = 3.0;
@@ -46,9 +46,10 @@ impl RivalMemory {
         &all[..all.iter().position(|&class| class == NOBODY).unwrap_or(all.len())]
     }
 
-    /// Asks for a row that will be needed soon, so that nobody waits for it then.
-    pub(super) fn touch(&self, row: usize) {
-        black_box(self.has(row));
+    /// Asks for a row that will be needed soon.
+    pub(super) fn ask_for(&self, row: usize) {
+        ask_for(&self.classes, row * self.rivals);
+        ask_for(&self.classes, (row + 1) * self.rivals - 1);
     }
 
     /// Whether anything is remembered of a row.

@@ -118,19 +118,20 @@ impl<'a> RivalSearch<'a> {
         };
         let remember = matches!(source, Source::Scan(Some(_)));
         session.run(|| {
-            batch.par_chunks(TASK).zip(&mut tasks).for_each(|(rows, task)| {
+            let with_number = batch.par_chunks(TASK).zip(&mut tasks).enumerate();
+            with_number.for_each(|(number, (rows, task))| {
                 task.clear();
                 if session.cancel().is_raised() {
                     return;
                 }
                 let mut scratch = self.scratches.of_this_thread();
+                // Most likely this thread's next task.
+                for &row in batch[number * TASK..].iter().skip(TASK).take(TASK) {
+                    self.rows.ask_where(row as usize);
+                    self.data.labels.ask_where(row as usize);
+                }
                 for (place, &row) in rows.iter().enumerate() {
-                    if let Some(&later) = rows.get(place + 2) {
-                        self.rows.touch(later as usize);
-                        if let Some(memory) = memory {
-                            memory.touch(later as usize);
-                        }
-                    }
+                    self.ask_for(&rows[place + 1..], weights, memory);
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
                         // Later passes do without rows that say what no weight of theirs can bear out.
@@ -156,6 +157,27 @@ impl<'a> RivalSearch<'a> {
         }
         self.tasks = tasks;
         Ok(())
+    }
+
+    /// Asks for what the next few rows need: rows come in random order, and each thing that is asked for tells where the next one is.
+    fn ask_for<P: Posting>(&self, next: &[u32], weights: &Weights<P>, memory: Option<&RivalMemory>) {
+        let features = |place| {
+            next.get(place)
+                .map_or(&[][..], |&row| self.rows.row(row as usize).indices)
+        };
+        for &feature in features(0) {
+            weights.ask_for(feature);
+        }
+        for &feature in features(1) {
+            weights.ask_where(feature);
+        }
+        if let Some(&row) = next.get(2) {
+            self.rows.ask_for(row as usize);
+            self.data.labels.ask_for(row as usize);
+            if let Some(memory) = memory {
+                memory.ask_for(row as usize);
+            }
+        }
     }
 
     /// Appends the slopes of one row; leaves its rivals in the scratch.

@@ -1,11 +1,9 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
-use std::hint::black_box;
-
 use rayon::prelude::*;
 
 use crate::sparse::fixed::{QuantizedRow, least_kept, quantize_into};
-use crate::sparse::{RowView, Rows};
+use crate::sparse::{RowView, Rows, ask_for};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -79,9 +77,19 @@ impl QuantizedRows {
         self.width
     }
 
-    /// Asks for a row that will be needed soon, so that nobody waits for it then.
-    pub(super) fn touch(&self, index: usize) {
-        black_box(self.indices.get(self.offsets[index]).copied());
+    /// Asks for where a row is; for the row itself [`QuantizedRows::ask_for`] can be called then.
+    pub(super) fn ask_where(&self, index: usize) {
+        ask_for(&self.offsets, index);
+        ask_for(&self.scales, index);
+    }
+
+    /// Asks for a row that will be needed soon.
+    pub(super) fn ask_for(&self, index: usize) {
+        let (start, last) = (self.offsets[index], self.offsets[index + 1].wrapping_sub(1));
+        ask_for(&self.indices, start);
+        ask_for(&self.indices, last);
+        ask_for(&self.values, start);
+        ask_for(&self.values, last);
     }
 
     pub(super) fn row(&self, index: usize) -> QuantizedRow<'_> {

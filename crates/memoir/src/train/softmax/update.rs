@@ -122,8 +122,8 @@ impl Updater {
                 let mut scratch = scratches.of_this_thread();
                 scratch.changes.resize(width, 0.0);
                 for (place, &(feature, end)) in run.iter().enumerate() {
-                    if let Some(&(next, _)) = run.get(place + 1) {
-                        part.touch(next);
+                    if let Some(&(later, _)) = run.get(place + 3) {
+                        part.ask_for(later);
                     }
                     let tokens = &tokens[start as usize..end as usize];
                     start = end;

@@ -1,4 +1,4 @@
-//! The three inner loops: add dense rows, find block maxima, offer what beats a threshold.
+//! The four inner loops: add dense rows, find block maxima, find a bound that enough of them reach, offer what beats a threshold.
 //! Each exists twice, with AVX2 and in plain Rust; both give the same integers.
 
 use super::LANES;
@@ -61,6 +61,17 @@ impl Machine {
         maxima.extend(blocks.map(|block| block.iter().copied().max().unwrap_or(i32::MIN)));
     }
 
+    /// A number that at least `k` of `values` reach, and not many more. There are at least `k`.
+    pub(super) fn reached_by(self, k: usize, values: &[i32]) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            return unsafe { avx2::reached_by(k, values) };
+        }
+        reached_by(k, values)
+    }
+
     /// Offers every sum of `block` above the threshold of `best` as the class of its position, counted from `first`.
     pub(super) fn offer_block(self, block: &[i32; LANES], first: u32, best: &mut Best) {
         #[cfg(target_arch = "x86_64")]
@@ -77,6 +88,34 @@ impl Machine {
         }
         best.offer_all(block, first);
     }
+}
+
+/// See [`Machine::reached_by`]. Inlined, so that each caller has it with its own instructions.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn reached_by(k: usize, values: &[i32]) -> i32 {
+    // Bisection: counting is quicker than sorting, and a few rounds come near enough.
+    let (least, most) = values.iter().fold((i32::MAX, i32::MIN), |(least, most), &value| {
+        (least.min(value), most.max(value))
+    });
+    let (mut low, mut high) = (i64::from(least), i64::from(most) + 1);
+    // At least k reach `low`, fewer reach `high`.
+    while high - low > 1 {
+        let middle = i64::midpoint(low, high) as i32;
+        let reaching = values
+            .iter()
+            .map(|&value| u32::from(value >= middle))
+            .sum::<u32>() as usize;
+        if reaching >= k {
+            low = i64::from(middle);
+            if reaching <= k + k / 4 {
+                break;
+            }
+        } else {
+            high = i64::from(middle);
+        }
+    }
+    low as i32
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -146,6 +185,12 @@ mod avx2 {
         }
     }
 
+    /// SAFETY: needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn reached_by(k: usize, values: &[i32]) -> i32 {
+        super::reached_by(k, values)
+    }
+
     /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn above(block: &[i32; LANES], threshold: i32) -> u64 {
@@ -199,6 +244,21 @@ mod tests {
                 });
                 prop_assert_eq!(sum, expected);
             }
+        }
+    }
+
+    #[test]
+    fn enough_values_reach_the_bound() {
+        for (k, machine) in (1..9).flat_map(|k| [(k, Machine::detect()), (k, Machine::plain())]) {
+            assert_eq!(machine.reached_by(k, &[5; 9]), 5);
+            let values = [-7, i32::MAX, 3, 0, i32::MIN, 90, 4, 4, -1];
+            let bound = machine.reached_by(k, &values);
+            let reaching = |bound: i32| values.iter().filter(|&&value| value >= bound).count();
+            assert!(reaching(bound) >= k, "{k}: {bound}");
+            assert!(
+                reaching(bound) <= k + k / 4 || reaching(bound + 1) < k,
+                "{k}: {bound}"
+            );
         }
     }
 }

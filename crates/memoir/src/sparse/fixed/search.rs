@@ -98,6 +98,39 @@ pub fn search<W: FeatureRows>(
     wanted: &[u32],
     wanted_scores: &mut Vec<i32>,
 ) {
+    score_all(weights, row, scratch);
+    wanted_scores.clear();
+    wanted_scores.extend(
+        wanted
+            .iter()
+            .map(|&class| scratch.sums.get(class as usize).copied().unwrap_or(0)),
+    );
+    select(weights.classes(), k, 0, i32::MIN, scratch);
+    scratch.best.finish(out);
+}
+
+/// Writes the `k` best of the classes that are not among `labels` and score above zero to `out`, by rising class (ties: lower class number
+/// first), and the scores of the labels, which are classes, to `label_scores`.
+pub(crate) fn search_others<W: FeatureRows>(
+    weights: &W,
+    row: QuantizedRow<'_>,
+    k: usize,
+    scratch: &mut SearchScratch,
+    out: &mut Vec<FixedScore>,
+    labels: &[u32],
+    label_scores: &mut Vec<i32>,
+) {
+    score_all(weights, row, scratch);
+    label_scores.clear();
+    for &label in labels {
+        label_scores.push(std::mem::replace(&mut scratch.sums[label as usize], i32::MIN));
+    }
+    select(weights.classes(), k, labels.len(), 0, scratch);
+    scratch.best.finish_by_class(out);
+}
+
+/// Adds up the scores of all classes.
+fn score_all<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
     let classes = weights.classes();
     if scratch.sums.len() != padded(classes) {
         scratch.sums = vec![0; padded(classes)];
@@ -105,14 +138,6 @@ pub fn search<W: FeatureRows>(
     }
     add_sparse(weights, row, scratch);
     add_dense(weights, classes, scratch);
-    wanted_scores.clear();
-    wanted_scores.extend(
-        wanted
-            .iter()
-            .map(|&class| scratch.sums.get(class as usize).copied().unwrap_or(0)),
-    );
-    select(classes, k, scratch);
-    scratch.best.finish(out);
 }
 
 /// Adds the postings of the row's features, and notes those that have dense rows.
@@ -187,34 +212,9 @@ fn add_dense<W: FeatureRows>(weights: &W, classes: usize, scratch: &mut SearchSc
     }
 }
 
-/// A number that at least `k` of `values` reach, and not many more. There are at least `k`.
-fn reached_by(k: usize, values: &[i32]) -> i32 {
-    // Bisection: counting is quicker than sorting, and a few rounds come near enough.
-    let (least, most) = values.iter().fold((i32::MAX, i32::MIN), |(least, most), &value| {
-        (least.min(value), most.max(value))
-    });
-    let (mut low, mut high) = (i64::from(least), i64::from(most) + 1);
-    // At least k reach `low`, fewer reach `high`.
-    while high - low > 1 {
-        let middle = i64::midpoint(low, high) as i32;
-        let reaching = values
-            .iter()
-            .map(|&value| u32::from(value >= middle))
-            .sum::<u32>() as usize;
-        if reaching >= k {
-            low = i64::from(middle);
-            if reaching <= k + k / 4 {
-                break;
-            }
-        } else {
-            high = i64::from(middle);
-        }
-    }
-    low as i32
-}
-
-/// Offers the best sums of the first `classes`, whose block maxima are noted, and clears all sums.
-fn select(classes: usize, k: usize, scratch: &mut SearchScratch) {
+/// Finds the `k` best sums above `floor` of the first `classes`, whose block maxima are noted, and clears all sums. Up to `gone` of the sums
+/// were lowered after that.
+fn select(classes: usize, k: usize, gone: usize, mut floor: i32, scratch: &mut SearchScratch) {
     let SearchScratch {
         machine,
         sums,
@@ -223,10 +223,9 @@ fn select(classes: usize, k: usize, scratch: &mut SearchScratch) {
         ..
     } = scratch;
     let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
-    let mut floor = i32::MIN;
     // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it.
-    if k > 0 && maxima.len() >= 2 * k {
-        floor = reached_by(k, maxima).saturating_sub(1);
+    if k > 0 && maxima.len() >= 2 * (k + gone) {
+        floor = floor.max(machine.reached_by(k + gone, maxima).saturating_sub(1));
     }
     best.start(k, floor);
     let mut first = 0;

@@ -16,6 +16,8 @@ pub(super) struct Best {
     threshold: i32,
     /// Order-preserving score in the high half, inverted class in the low half: one comparison decides both.
     keys: Vec<u64>,
+    /// Memory to rank keys in.
+    ranked: Vec<u64>,
 }
 
 fn key(score: i32, class: u32) -> u64 {
@@ -61,15 +63,24 @@ impl Best {
         }
     }
 
+    /// Drops all but the k best; these stay in their order.
     #[cold]
     fn cut(&mut self) {
         if self.k == 0 {
             self.keys.clear();
         } else if self.keys.len() > self.k {
-            let (_, &mut worst, _) = self.keys.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
-            self.keys.truncate(self.k);
+            self.ranked.clone_from(&self.keys);
+            let (_, &mut worst, _) = self.ranked.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
+            self.keys.retain(|&key| key >= worst);
             self.threshold = unkey(worst).score;
         }
+    }
+
+    /// Writes what was kept to `out`, by rising class.
+    pub(super) fn finish_by_class(&mut self, out: &mut Vec<FixedScore>) {
+        self.cut();
+        out.clear();
+        out.extend(self.keys.iter().copied().map(unkey));
     }
 
     /// Writes what was kept to `out`, best first.

@@ -83,15 +83,13 @@ impl Memoranda {
         self.ends.clear();
     }
 
-    /// Adds a row: those of its rivals that later passes should know.
+    /// Adds a row: those of its rivals, which rise, that later passes should know.
     pub(super) fn push(&mut self, rivals: &[(u32, f32)]) {
-        let start = self.classes.len();
         let strongest = rivals
             .iter()
             .fold(f32::NEG_INFINITY, |most, rival| most.max(rival.1));
         let near = rivals.iter().filter(|rival| rival.1 >= strongest - FAR_BELOW);
         self.classes.extend(near.map(|rival| rival.0));
-        self.classes[start..].sort_unstable();
         self.ends.push(self.classes.len());
     }
 
@@ -112,7 +110,7 @@ mod tests {
     #[test]
     fn near_rivals_are_remembered_in_order() {
         let mut memoranda = Memoranda::default();
-        memoranda.push(&[(9, 5.0), (2, 4.0), (5, 2.1), (1, 1.9)]);
+        memoranda.push(&[(1, 1.9), (2, 4.0), (5, 2.1), (9, 5.0)]);
         memoranda.push(&[]);
         memoranda.push(&[(7, -1.0)]);
         let mut memory = RivalMemory::new(5, 4);

@@ -12,7 +12,7 @@ use crate::data::Dataset;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::{
     FeatureRow, FeatureRows, FixedScore, Posting, QuantizedRow, SearchScratch, for_each_common,
-    for_each_feature, search,
+    for_each_feature, search_others,
 };
 use crate::{Result, Session};
 
@@ -125,13 +125,9 @@ impl<'a> RivalSearch<'a> {
                     return;
                 }
                 let mut scratch = self.scratches.of_this_thread();
-                // Most likely this thread's next task.
-                for &row in batch[number * TASK..].iter().skip(TASK).take(TASK) {
-                    self.rows.ask_where(row as usize);
-                    self.data.labels.ask_where(row as usize);
-                }
-                for (place, &row) in rows.iter().enumerate() {
-                    self.ask_for(&rows[place + 1..], weights, memory);
+                for (place, &row) in (number * TASK..).zip(rows) {
+                    // Most likely this thread's next task is the next of the batch.
+                    self.ask_for(&batch[place + 1..], weights, memory);
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
                         // Later passes do without rows that say what no weight of theirs can bear out.
@@ -178,6 +174,10 @@ impl<'a> RivalSearch<'a> {
                 memory.ask_for(row as usize);
             }
         }
+        if let Some(&row) = next.get(4) {
+            self.rows.ask_where(row as usize);
+            self.data.labels.ask_where(row as usize);
+        }
     }
 
     /// Appends the slopes of one row; leaves its rivals in the scratch.
@@ -217,21 +217,26 @@ impl<'a> RivalSearch<'a> {
                 }
             }
         } else {
-            let k = self.rivals + labels.len();
             let Scratch {
                 search: memory,
                 found,
                 fixed_label_scores: label_scores,
                 ..
             } = scratch;
-            search(weights, quantized, k, memory, found, labels, label_scores);
             // A class that shares nothing with the row is no rival.
-            let rivals = scratch.found.iter().filter(|found| found.score > 0);
-            let rivals = rivals.filter(|found| labels.binary_search(&found.class).is_err());
-            let rivals = rivals
-                .take(self.rivals)
-                .map(|found| (found.class, found.score as f32 * unit));
-            scratch.rivals.extend(rivals);
+            search_others(
+                weights,
+                quantized,
+                self.rivals,
+                memory,
+                found,
+                labels,
+                label_scores,
+            );
+            let rivals = scratch.found.iter();
+            scratch
+                .rivals
+                .extend(rivals.map(|found| (found.class, found.score as f32 * unit)));
         }
         if self.emphasis.shifts() {
             for (rival, score) in &mut scratch.rivals {
@@ -345,7 +350,7 @@ mod tests {
     use super::super::tests::{data, session};
     use super::super::weights::Layout;
     use super::*;
-    use crate::sparse::fixed::Narrow;
+    use crate::sparse::fixed::{Narrow, search};
 
     /// As many classes as a byte can tell apart, one more, and many more.
     #[test]

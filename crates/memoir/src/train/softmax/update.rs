@@ -41,7 +41,10 @@ pub(super) struct Step {
 
 /// Reusable memory for applying batches.
 pub(super) struct Updater {
-    by_feature: Vec<OfFeature>,
+    /// What the steps of each feature are multiplied by.
+    paces: Vec<f32>,
+    /// The tokens of each feature in the batch while these are counted, then where the next one goes; 0 between batches.
+    places: Vec<u32>,
     /// A bit for each feature: whether it is in the batch; all zero between batches.
     seen: Vec<u64>,
     /// The features of the batch, rising, each with the end of its tokens.
@@ -51,15 +54,6 @@ pub(super) struct Updater {
     /// See [`Step::round`].
     round: u64,
     scratches: PerThread<Scratch>,
-}
-
-/// What is known of a feature.
-#[derive(Clone, Copy)]
-struct OfFeature {
-    /// Its tokens in the batch while these are counted, then where the next one goes; 0 between batches.
-    place: u32,
-    /// What its steps are multiplied by.
-    pace: f32,
 }
 
 #[derive(Default)]
@@ -80,9 +74,8 @@ impl Updater {
     pub(super) fn new(rows: &QuantizedRows, rare_power: f32, session: &Session<'_>) -> Self {
         Self {
             seen: vec![0; rows.width().div_ceil(64)],
-            by_feature: paces(rows, rare_power)
-                .map(|pace| OfFeature { place: 0, pace })
-                .collect(),
+            paces: paces(rows, rare_power).collect(),
+            places: vec![0; rows.width()],
             features: Vec::new(),
             tokens: Vec::new(),
             round: 0,
@@ -112,7 +105,7 @@ impl Updater {
         let round = self.round;
         let width = padded(weights.classes());
         let weight_parts = weights.parts(runs.iter().map(|run| run[run.len() - 1].0 as usize + 1));
-        let (tokens, scratches) = (&self.tokens, &self.scratches);
+        let (tokens, paces, scratches) = (&self.tokens, &self.paces, &self.scratches);
         session.run(|| {
             let starts = runs
                 .iter()
@@ -127,7 +120,7 @@ impl Updater {
                     }
                     let tokens = &tokens[start as usize..end as usize];
                     start = end;
-                    let number = scratch.sum_changes(tokens, slopes);
+                    let number = scratch.sum_changes(tokens, paces[feature as usize], slopes);
                     scratch.apply(part.feature(feature), number, dither(round, feature));
                 }
             });
@@ -140,7 +133,7 @@ impl Updater {
         self.round = step.round;
         for &row in batch {
             for &feature in rows.row(row as usize).indices {
-                self.by_feature[feature as usize].place += 1;
+                self.places[feature as usize] += 1;
                 self.seen[feature as usize / 64] |= 1 << (feature % 64);
             }
         }
@@ -151,7 +144,7 @@ impl Updater {
             while bits != 0 {
                 let feature = first + bits.trailing_zeros();
                 bits &= bits - 1;
-                let place = &mut self.by_feature[feature as usize].place;
+                let place = &mut self.places[feature as usize];
                 total += std::mem::replace(place, total);
                 self.features.push((feature, total));
             }
@@ -162,13 +155,13 @@ impl Updater {
             let row = rows.row(row as usize);
             let factor = step.size * WEIGHT_UNITS / row.scale;
             for (&feature, &value) in row.indices.iter().zip(row.values) {
-                let OfFeature { place, pace } = &mut self.by_feature[feature as usize];
-                self.tokens[*place as usize] = (position, f32::from(value) * factor * *pace);
+                let place = &mut self.places[feature as usize];
+                self.tokens[*place as usize] = (position, f32::from(value) * factor);
                 *place += 1;
             }
         }
         for (feature, _) in &self.features {
-            self.by_feature[*feature as usize].place = 0;
+            self.places[*feature as usize] = 0;
         }
     }
 }
@@ -193,11 +186,11 @@ fn paces(rows: &QuantizedRows, rare_power: f32) -> impl Iterator<Item = f32> {
 }
 
 impl Scratch {
-    /// Sums what the feature's tokens add to each class. Returns how many classes they touch.
-    fn sum_changes(&mut self, tokens: &[(u32, f32)], slopes: &BatchSlopes) -> usize {
+    /// Sums what the feature's tokens, at its pace, add to each class. Returns how many classes they touch.
+    fn sum_changes(&mut self, tokens: &[(u32, f32)], pace: f32, slopes: &BatchSlopes) -> usize {
         let mut number = 0;
         for &(position, factor) in tokens {
-            let slopes = slopes.row(position as usize);
+            let (slopes, factor) = (slopes.row(position as usize), factor * pace);
             if self.touched.len() < number + slopes.len() {
                 self.touched.resize(number + slopes.len(), 0);
             }

@@ -75,6 +75,13 @@ fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], value
         .collect();
     let scores: Vec<i32> = expected.iter().map(|s| s.score).collect();
     expected.sort_by_key(|s| (std::cmp::Reverse(s.score), s.class));
+    // The best classes have labels, too: what is taken out must not be missed.
+    let mut labels: Vec<u32> = expected.iter().step_by(3).take(2).map(|s| s.class).collect();
+    labels.sort_unstable();
+    let others = expected.iter().copied();
+    let others = others.filter(|s| s.score > 0 && !labels.contains(&s.class));
+    let mut others: Vec<FixedScore> = others.take(k).collect();
+    others.sort_by_key(|s| s.class);
     expected.truncate(k);
     // Twice: the scratch must come back clean.
     for _ in 0..2 {
@@ -89,6 +96,14 @@ fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], value
         );
         assert_eq!(out, expected);
         assert_eq!(wanted, [scores[0], scores[classes - 1]]);
+        search_others(&store, row, k, &mut scratch, &mut out, &labels, &mut wanted);
+        assert_eq!(out, others);
+        assert!(
+            labels
+                .iter()
+                .map(|&label| scores[label as usize])
+                .eq(wanted.iter().copied())
+        );
     }
 }
 
@@ -129,21 +144,6 @@ fn same_as_brute_force_with_many_classes() {
         let dense: Vec<bool> = (0..features).map(|feature| feature % 5 != 4).collect();
         let values: Vec<f32> = (0..features).map(|_| (next() % 9) as f32 / 4.0 - 1.0).collect();
         check::<Narrow>(classes, &weights, &dense, &values, k);
-    }
-}
-
-#[test]
-fn enough_values_reach_the_bound() {
-    for k in 1..9 {
-        assert_eq!(reached_by(k, &[5; 9]), 5);
-        let values = [-7, i32::MAX, 3, 0, i32::MIN, 90, 4, 4, -1];
-        let bound = reached_by(k, &values);
-        let reaching = |bound: i32| values.iter().filter(|&&value| value >= bound).count();
-        assert!(reaching(bound) >= k, "{k}: {bound}");
-        assert!(
-            reaching(bound) <= k + k / 4 || reaching(bound + 1) < k,
-            "{k}: {bound}"
-        );
     }
 }
 

@@ -96,7 +96,7 @@ impl Choices {
         // What few rows say by chance moves weights that many rows made before: the more of them are heard together, the less.
         let rows_together = if shape.continued { 20.0 } else { 10.0 };
         let rivals = match (long, shape.continued) {
-            (true, _) => 10,
+            (true, _) => 7,
             (false, false) if several => 16,
             (false, false) => 14,
             // Weights of old classes are to stay: each is told what it did wrong, and none only that the label should rise.

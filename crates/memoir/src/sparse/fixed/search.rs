@@ -1,10 +1,9 @@
 //! The exact scan: scores of all classes for a row, and the best of them.
 
-use std::hint::black_box;
-
 use super::kernel::Machine;
 use super::select::{Best, FixedScore};
 use super::{LANES, PackedRow, Posting, QuantizedRow, padded};
+use crate::sparse::ask_for;
 
 /// The weights of one feature.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +77,7 @@ pub(crate) fn for_each_feature<'w, W: FeatureRows>(
             }
             *row = weights.feature(feature);
             if let FeatureRow::Sparse(postings) = row {
-                black_box(postings.first().copied());
+                ask_for(postings, 0);
             }
         }
         for (&row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {

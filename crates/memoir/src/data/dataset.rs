@@ -6,19 +6,12 @@ use crate::data::ClassNames;
 use crate::sparse::{Rows, ask_for};
 
 /// The set of labels of each row; most often one, sometimes none or several.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LabelSets {
+    /// Where each row's labels begin and, behind them, where the last one's end. Empty as long as every row has exactly one label: most
+    /// data never needs it.
     ends: Vec<usize>,
     labels: Vec<u32>,
-}
-
-impl Default for LabelSets {
-    fn default() -> Self {
-        Self {
-            ends: vec![0],
-            labels: Vec::new(),
-        }
-    }
 }
 
 impl LabelSets {
@@ -42,27 +35,48 @@ impl LabelSets {
             }
             self.labels.truncate(kept);
         }
-        self.ends.push(self.labels.len());
+        let is_first_other = self.ends.is_empty() && self.labels.len() != start + 1;
+        if is_first_other {
+            self.ends.extend(0..=start);
+        }
+        if !self.ends.is_empty() {
+            self.ends.push(self.labels.len());
+        }
     }
 
     /// The sorted labels of a row.
     pub fn row(&self, index: usize) -> &[u32] {
-        &self.labels[self.ends[index]..self.ends[index + 1]]
+        if self.ends.is_empty() {
+            std::slice::from_ref(&self.labels[index])
+        } else {
+            &self.labels[self.ends[index]..self.ends[index + 1]]
+        }
     }
 
     /// Asks for where a row's labels are; for these [`LabelSets::ask_for`] can be called then.
     pub(crate) fn ask_where(&self, index: usize) {
-        ask_for(&self.ends, index);
+        if !self.ends.is_empty() {
+            ask_for(&self.ends, index);
+        }
     }
 
     /// Asks for the labels of a row that will be needed soon.
     pub(crate) fn ask_for(&self, index: usize) {
-        ask_for(&self.labels, self.ends[index]);
+        let place = if self.ends.is_empty() {
+            index
+        } else {
+            self.ends[index]
+        };
+        ask_for(&self.labels, place);
     }
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.ends.len() - 1
+        if self.ends.is_empty() {
+            self.labels.len()
+        } else {
+            self.ends.len() - 1
+        }
     }
 
     /// Whether there are no rows.
@@ -77,7 +91,7 @@ impl LabelSets {
 
     /// Whether each row has exactly one label.
     pub fn is_single(&self) -> bool {
-        self.total() == self.len() && self.iter().all(|labels| labels.len() == 1)
+        self.ends.is_empty()
     }
 
     /// The label sets in order.
@@ -96,7 +110,7 @@ impl LabelSets {
 
     /// Makes sure that so many more rows and labels fit; takes no more memory than needed.
     pub fn make_room(&mut self, rows: usize, labels: usize) {
-        if self.ends.capacity() - self.ends.len() < rows {
+        if !self.ends.is_empty() && self.ends.capacity() - self.ends.len() < rows {
             self.ends.reserve_exact(rows);
         }
         if self.labels.capacity() - self.labels.len() < labels {
@@ -106,7 +120,7 @@ impl LabelSets {
 
     /// Forgets all rows and keeps the memory.
     pub fn clear(&mut self) {
-        self.ends.truncate(1);
+        self.ends.clear();
         self.labels.clear();
     }
 
@@ -147,7 +161,12 @@ impl Dataset {
         hash.update(bytemuck::cast_slice(self.rows.offsets()));
         hash.update(bytemuck::cast_slice(self.rows.indices()));
         hash.update(bytemuck::cast_slice(self.rows.values()));
-        hash.update(bytemuck::cast_slice(&self.labels.ends));
+        for end in std::iter::once(0).chain(self.labels.iter().scan(0, |end, labels| {
+            *end += labels.len();
+            Some(*end)
+        })) {
+            hash.update(&end.to_ne_bytes());
+        }
         hash.update(bytemuck::cast_slice(&self.labels.labels));
         for name in self.classes.iter() {
             hash.update(&name.len().to_le_bytes());
@@ -210,6 +229,40 @@ mod tests {
         assert_eq!(labels.total(), 4);
         assert!(!labels.is_single());
         assert_eq!(labels.class_counts(8), [0, 1, 1, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn single_labels_become_sets_when_one_row_is_not_single() {
+        let mut labels = LabelSets::new();
+        let single: Vec<u32> = (0..9).map(|row| row % 4).collect();
+        for &label in &single {
+            labels.push([label, label]);
+        }
+        assert!(labels.is_single() && labels.len() == 9 && labels.ends.is_empty());
+        assert!(labels.iter().eq(single.chunks(1)));
+        for other in [vec![], vec![1, 3]] {
+            let mut more = labels.clone();
+            more.push(other.iter().copied());
+            more.push([2]);
+            assert!(!more.is_single());
+            let expected = single.chunks(1).chain([&other[..], &[2]]);
+            assert!(more.iter().eq(expected));
+            more.clear();
+            assert!(more.is_empty() && more == LabelSets::new());
+        }
+    }
+
+    #[test]
+    fn label_sets_of_the_same_labels_have_different_fingerprints() {
+        let fingerprint = |sets: &[&[u32]]| {
+            let mut data = Dataset::default();
+            for set in sets {
+                data.labels.push(set.iter().copied());
+            }
+            data.fingerprint()
+        };
+        assert_ne!(fingerprint(&[&[0], &[1]]), fingerprint(&[&[0, 1], &[]]));
+        assert_ne!(fingerprint(&[&[], &[0, 1]]), fingerprint(&[&[0, 1], &[]]));
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+/// Bytes that are gathered before they are written. Arrays are longer: they go to the file as they are, without a copy.
+const BUFFER: usize = 1 << 16;
+
 /// Writes a file through `fill`. The target changes only when everything is written; on an error, nothing is left behind.
 ///
 /// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
@@ -25,7 +28,7 @@ pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>
         builder.permissions(Permissions::from_mode(0o666));
     }
     let mut temporary = builder.tempfile_in(folder).map_err(fail)?;
-    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
+    let mut writer = BufWriter::with_capacity(BUFFER, temporary.as_file_mut());
     fill(&mut writer)?;
     writer.flush().map_err(fail)?;
     drop(writer);

@@ -1,5 +1,7 @@
 //! Putting the weights of a [`Linear`] scorer together, feature by feature.
 
+use half::f16;
+
 use super::Precision;
 use super::linear::{Ids, Linear, SHORT_IDS, Weights};
 
@@ -10,7 +12,14 @@ pub struct LinearBuilder {
     offsets: Vec<u64>,
     short_ids: Vec<u16>,
     long_ids: Vec<u32>,
-    weights: Vec<f32>,
+    weights: Values,
+}
+
+/// Weights in the precision in which they are gathered.
+#[derive(Debug)]
+enum Values {
+    F32(Vec<f32>),
+    F16(Vec<f16>),
 }
 
 impl LinearBuilder {
@@ -21,7 +30,15 @@ impl LinearBuilder {
             offsets: vec![0],
             short_ids: Vec::new(),
             long_ids: Vec::new(),
-            weights: Vec::new(),
+            weights: Values::F32(Vec::new()),
+        }
+    }
+
+    /// As [`LinearBuilder::new`], with weights that are rounded to 16 bits as they come, and so never take more memory than that.
+    pub fn of_halves(classes: usize) -> Self {
+        Self {
+            weights: Values::F16(Vec::new()),
+            ..Self::new(classes)
         }
     }
 
@@ -32,7 +49,10 @@ impl LinearBuilder {
         } else {
             self.long_ids.reserve_exact(weights);
         }
-        self.weights.reserve_exact(weights);
+        match &mut self.weights {
+            Values::F32(values) => values.reserve_exact(weights),
+            Values::F16(values) => values.reserve_exact(weights),
+        }
     }
 
     /// Appends the next feature: its classes, in increasing order, with their weights. Weights of 0 are left out.
@@ -55,22 +75,36 @@ impl LinearBuilder {
             } else {
                 self.long_ids.push(class);
             }
-            self.weights.push(weight);
+            match &mut self.weights {
+                Values::F32(values) => values.push(weight),
+                Values::F16(values) => values.push(f16::from_f32(weight)),
+            }
         }
-        self.offsets.push(self.weights.len() as u64);
+        self.offsets.push(match &self.weights {
+            Values::F32(values) => values.len(),
+            Values::F16(values) => values.len(),
+        } as u64);
     }
 
     /// The scorer.
     pub fn finish(mut self, precision: Precision) -> Linear {
         self.short_ids.shrink_to_fit();
         self.long_ids.shrink_to_fit();
-        self.weights.shrink_to_fit();
         let ids = if self.classes <= SHORT_IDS {
             Ids::U16(self.short_ids.into())
         } else {
             Ids::U32(self.long_ids.into())
         };
-        let weights = Weights::F32(self.weights.into());
+        let weights = match self.weights {
+            Values::F32(mut values) => {
+                values.shrink_to_fit();
+                Weights::F32(values.into())
+            }
+            Values::F16(mut values) => {
+                values.shrink_to_fit();
+                Weights::F16(values.into())
+            }
+        };
         Linear::new(self.classes, self.offsets.into(), ids, weights).with_precision(precision)
     }
 }
@@ -78,6 +112,25 @@ impl LinearBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Scorer;
+
+    #[test]
+    fn halves_are_what_full_weights_are_rounded_to() {
+        let features = [vec![(0, 1.000_1), (2, -0.3)], vec![], vec![(1, 1234.5)]];
+        let build = |mut builder: LinearBuilder| {
+            for feature in &features {
+                builder.push_feature(feature.iter().copied());
+            }
+            builder.finish(Precision::F16)
+        };
+        let halves = build(LinearBuilder::of_halves(3));
+        assert_eq!(halves.precision(), Precision::F16);
+        let rounded = build(LinearBuilder::new(3));
+        for feature in 0..3 {
+            assert_eq!(halves.feature_weights(feature), rounded.feature_weights(feature));
+        }
+        assert_ne!(halves.feature_weights(0), Some(features[0].clone()));
+    }
 
     #[test]
     #[should_panic(expected = "must increase")]

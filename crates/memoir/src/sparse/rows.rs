@@ -77,6 +77,11 @@ impl Rows {
         rows
     }
 
+    /// Hands over what [`Rows::from_parts`] takes: offsets, column numbers and values.
+    pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
+        (self.offsets, self.indices, self.values)
+    }
+
     /// Appends a row whose column numbers are strictly increasing.
     pub fn push(&mut self, row: RowView<'_>) {
         debug_assert!(row.indices.is_sorted_by(|a, b| a < b), "indices must increase");

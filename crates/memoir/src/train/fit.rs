@@ -26,7 +26,9 @@ pub fn fit(
     session: &Session<'_>,
 ) -> Result<Model> {
     let TrainingData {
-        data, preprocessing, ..
+        mut data,
+        preprocessing,
+        ..
     } = training;
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
@@ -37,9 +39,11 @@ pub fn fit(
         .as_ref()
         .map(|valid| with_known_classes(valid.clone(), &data));
     let trainer = (algorithm.build)(values)?;
-    let (scorer, left_out) = trainer.train_scored(&data, stop_by.as_ref(), session)?;
-    let (params, chosen) = super::told(values, &*trainer, &data, 0);
+    // Some algorithms leave no rows behind.
+    let (rows, row_weights) = (data.len() as u64, sum_of_weights(&data));
     let class_counts = data.labels.class_counts(data.classes.len());
+    let (scorer, left_out) = trainer.train_last(&mut data, stop_by.as_ref(), session)?;
+    let (params, chosen) = super::told(values, &*trainer, &data, 0);
     let kept = values.integer(KEEP_ROWS).unwrap_or(0) as usize;
     let mut model = Model {
         calibration: left_out.and_then(|scores| Calibration::fit(&scores, Basis::SetAside)),
@@ -49,8 +53,8 @@ pub fn fit(
             params,
             chosen,
             seed: session.seed(),
-            rows: data.len() as u64,
-            row_weights: sum_of_weights(&data),
+            rows,
+            row_weights,
             class_counts,
         },
         classes: data.classes,

@@ -71,6 +71,17 @@ pub trait Trainer: Send + Sync {
         Ok((self.train(data, valid, session)?, None))
     }
 
+    /// As [`Trainer::train_scored`], for rows that are not needed any more: an algorithm may take them and their labels out of
+    /// `data` and give their memory back before it puts its result together. The classes stay.
+    fn train_last(
+        &self,
+        data: &mut Dataset,
+        valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+        self.train_scored(data, valid, session)
+    }
+
     /// What the algorithm wants of its rows.
     fn row_needs(&self) -> RowNeeds {
         RowNeeds::default()

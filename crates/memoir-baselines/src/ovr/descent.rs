@@ -5,12 +5,12 @@
 //! from that solution with its own rows turned around. From then on only what those rows touch has to move, where a
 //! start from zero would find the same weights of the rest again for every class.
 
-use memoir::sparse::{RowView, Rows};
 use memoir::{Error, Result, Session};
 use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::loss::Loss;
+use super::rows::{Column, Row, ShortRows};
 use crate::objective::Objective;
 
 /// Rows between two looks at the cancel flag.
@@ -23,17 +23,41 @@ const INNER_PASSES: usize = 10;
 const BACKGROUND_PRECISION: f64 = 0.01;
 
 /// What all two-class problems share.
-pub(super) struct Problem<'a, L> {
-    rows: &'a Rows,
-    loss: L,
-    /// What a unit of loss costs, for each row: `C` times the row's weight.
-    costs: Vec<f32>,
-    squared_norms: Vec<f32>,
+pub(super) struct Problem<'a, L, C: Column> {
+    pub(super) rows: &'a ShortRows<C>,
+    pub(super) loss: L,
+    pub(super) costs: Costs,
     /// Value of the constant feature behind the others; 0 means none.
-    bias: f64,
+    pub(super) bias: f64,
     /// A problem is solved when no variable's projected gradient is larger.
-    tolerance: f64,
-    max_passes: usize,
+    pub(super) tolerance: f64,
+    pub(super) max_passes: usize,
+}
+
+/// What a unit of loss costs, for each row: `C` times the row's weight.
+pub(super) enum Costs {
+    /// The same for all rows.
+    Same(f32),
+    Each(Vec<f32>),
+}
+
+impl Costs {
+    fn of_row(&self, row: usize) -> f64 {
+        f64::from(match self {
+            Self::Same(cost) => *cost,
+            Self::Each(costs) => costs[row],
+        })
+    }
+}
+
+/// Where every class starts: the solution of the problem in which no row is positive.
+pub(super) struct Background {
+    /// `w = -Σ α_i x_i`.
+    pub(super) weights: Vec<f64>,
+    /// Weight of the constant feature.
+    pub(super) bias_weight: f64,
+    /// The dual variables, with fewer bits than those of a [`Point`]: as a start they are as good, and they take half the memory.
+    variables: Vec<f32>,
 }
 
 /// A point of a two-class problem, in dual variables and the weights that follow from them.
@@ -43,8 +67,10 @@ pub(super) struct Point {
     pub(super) weights: Vec<f64>,
     /// Weight of the constant feature.
     pub(super) bias_weight: f64,
-    variables: Vec<f64>,
-    is_positive: Vec<bool>,
+    /// `y_i α_i`, whose sign is that of `y_i` where `α_i` is 0, too.
+    signed_variables: Vec<f64>,
+    /// Rows that still move, while the descent goes on; kept for its memory.
+    active: Vec<u32>,
 }
 
 impl Point {
@@ -52,83 +78,84 @@ impl Point {
         Self {
             weights: vec![0.0; width],
             bias_weight: 0.0,
-            variables: vec![0.0; rows],
-            is_positive: vec![false; rows],
+            signed_variables: vec![-0.0; rows],
+            active: Vec::new(),
         }
     }
 
-    fn sign(&self, row: usize) -> f64 {
-        if self.is_positive[row] { 1.0 } else { -1.0 }
+    fn reset(&mut self, background: &Background) {
+        self.weights.clone_from(&background.weights);
+        self.bias_weight = background.bias_weight;
+        self.signed_variables.clear();
+        let negative = background.variables.iter().map(|&variable| -f64::from(variable));
+        self.signed_variables.extend(negative);
     }
 
-    fn score(&self, row: RowView<'_>, bias: f64) -> f64 {
+    fn sign(&self, row: usize) -> f64 {
+        1f64.copysign(self.signed_variables[row])
+    }
+
+    fn score<C: Column>(&self, row: Row<'_, C>, bias: f64) -> f64 {
         let products = row
             .iter()
-            .map(|(feature, value)| self.weights[feature as usize] * f64::from(value));
+            .map(|(feature, value)| self.weights[feature] * f64::from(value));
         products.sum::<f64>() + self.bias_weight * bias
     }
 
-    fn add(&mut self, row: RowView<'_>, bias: f64, factor: f64) {
+    fn add<C: Column>(&mut self, row: Row<'_, C>, bias: f64, factor: f64) {
         for (feature, value) in row.iter() {
-            self.weights[feature as usize] += factor * f64::from(value);
+            self.weights[feature] += factor * f64::from(value);
         }
         self.bias_weight += factor * bias;
     }
 }
 
-impl<'a, L: Loss> Problem<'a, L> {
-    pub(super) fn new(
-        rows: &'a Rows,
-        loss: L,
-        costs: Vec<f32>,
-        bias: f64,
-        tolerance: f64,
-        max_passes: usize,
-    ) -> Self {
-        let squared_norms = rows.iter().map(RowView::squared_norm);
-        Self {
-            squared_norms: squared_norms.map(|norm| norm + (bias * bias) as f32).collect(),
-            rows,
-            loss,
-            costs,
-            bias,
-            tolerance,
-            max_passes,
-        }
-    }
-
+impl<L: Loss, C: Column> Problem<'_, L, C> {
     /// The solution when no row is positive: where every class starts.
-    pub(super) fn background(&self, random: &mut impl Rng, session: &Session<'_>) -> Result<Point> {
+    pub(super) fn background(&self, random: &mut impl Rng, session: &Session<'_>) -> Result<Background> {
         let mut point = Point::new(self.rows.len(), self.rows.width());
         let tolerance = self.tolerance * BACKGROUND_PRECISION;
-        self.descend(&mut point, Vec::new(), tolerance, random, session)?;
-        Ok(point)
+        self.descend(&mut point, &[], tolerance, random, session)?;
+        // Here nearly all rows were active, for classes few are.
+        point.active = Vec::new();
+        let rounded = point.signed_variables.iter().map(|variable| -variable as f32);
+        let variables: Vec<f32> = rounded.collect();
+        // The weights of a point always follow from its variables, so of the rounded ones here.
+        point.weights.fill(0.0);
+        point.bias_weight = 0.0;
+        for (index, &variable) in variables.iter().enumerate() {
+            point.add(self.rows.row(index), self.bias, -f64::from(variable));
+        }
+        Ok(Background {
+            weights: point.weights,
+            bias_weight: point.bias_weight,
+            variables,
+        })
     }
 
     /// Leaves in `point` the solution in which the rows numbered `positives` are positive and all others negative.
     pub(super) fn solve(
         &self,
-        background: &Point,
+        background: &Background,
         positives: &[u32],
         point: &mut Point,
         random: &mut impl Rng,
         session: &Session<'_>,
     ) -> Result<()> {
-        point.clone_from(background);
+        point.reset(background);
         for &row in positives {
             let index = row as usize;
-            let variable = std::mem::take(&mut point.variables[index]);
-            point.add(self.rows.row(index), self.bias, variable);
-            point.is_positive[index] = true;
+            let variable = std::mem::replace(&mut point.signed_variables[index], 0.0);
+            point.add(self.rows.row(index), self.bias, -variable);
         }
-        self.descend(point, positives.to_vec(), self.tolerance, random, session)
+        self.descend(point, positives, self.tolerance, random, session)
     }
 
-    /// Works on the rows in `active` first, then on all, until no variable is further than `tolerance` from optimal.
+    /// Works on the rows in `first` first, then on all, until no variable is further than `tolerance` from optimal.
     fn descend(
         &self,
         point: &mut Point,
-        mut active: Vec<u32>,
+        first: &[u32],
         tolerance: f64,
         random: &mut impl Rng,
         session: &Session<'_>,
@@ -139,6 +166,9 @@ impl<'a, L: Loss> Problem<'a, L> {
             since_check % STRIDE == 0 && session.cancel().is_raised()
         };
         session.check()?;
+        let mut active = std::mem::take(&mut point.active);
+        active.clear();
+        active.extend_from_slice(first);
         for _ in 0..self.max_passes {
             for _ in 0..INNER_PASSES {
                 if active.is_empty() {
@@ -175,27 +205,28 @@ impl<'a, L: Loss> Problem<'a, L> {
                 break;
             }
         }
+        point.active = active;
         Ok(())
     }
 
     /// Moves one variable to where it is optimal, unless it nearly is; returns how far it was from that.
     fn improve(&self, point: &mut Point, index: usize, tolerance: f64) -> f64 {
-        let cost = f64::from(self.costs[index]);
+        let cost = self.costs.of_row(index);
         if cost <= 0.0 {
             return 0.0;
         }
         let row = self.rows.row(index);
         let sign = point.sign(index);
-        let variable = point.variables[index];
+        let variable = point.signed_variables[index].abs();
         let margin = sign * point.score(row, self.bias);
-        let step = self
-            .loss
-            .step(variable, margin, f64::from(self.squared_norms[index]), cost);
-        if step.violation > tolerance * 0.1 {
-            point.variables[index] = step.value;
-            point.add(row, self.bias, sign * (step.value - variable));
+        let violation = self.loss.violation(variable, margin, cost);
+        if violation > tolerance * 0.1 {
+            let squared_norm = f64::from(row.squared_norm() + (self.bias * self.bias) as f32);
+            let best = self.loss.best(variable, margin, squared_norm, cost);
+            point.signed_variables[index] = best.copysign(sign);
+            point.add(row, self.bias, sign * (best - variable));
         }
-        step.violation
+        violation
     }
 
     /// Value of the problem at `point`, from above and from below.
@@ -207,12 +238,13 @@ impl<'a, L: Loss> Problem<'a, L> {
             primal: half_norm,
             dual: -half_norm,
         };
-        for (index, row) in self.rows.iter().enumerate() {
-            let cost = f64::from(self.costs[index]);
+        for index in 0..self.rows.len() {
+            let cost = self.costs.of_row(index);
             if cost > 0.0 {
-                let margin = point.sign(index) * point.score(row, self.bias);
+                let margin = point.sign(index) * point.score(self.rows.row(index), self.bias);
                 objective.primal += cost * self.loss.at(margin);
-                objective.dual -= self.loss.conjugate(point.variables[index], cost);
+                let variable = point.signed_variables[index].abs();
+                objective.dual -= self.loss.conjugate(variable, cost);
             }
         }
         objective

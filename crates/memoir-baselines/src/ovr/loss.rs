@@ -1,14 +1,5 @@
 //! The losses of one-vs-rest: each says how its dual variable moves when all others stand still.
 
-/// What one look at a dual variable says.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
-    /// Where the variable should be.
-    pub(super) value: f64,
-    /// How far it is from optimal where it was: the absolute projected gradient.
-    pub(super) violation: f64,
-}
-
 /// A loss of the margin `y w·x`, and its dual.
 pub(super) trait Loss: Copy + Send + Sync {
     /// The loss at a margin, before it is multiplied by the row's cost.
@@ -17,8 +8,11 @@ pub(super) trait Loss: Copy + Send + Sync {
     /// What a dual variable adds to the dual objective (to be minimised) besides half the squared length of the weights.
     fn conjugate(self, variable: f64, cost: f64) -> f64;
 
-    /// Minimises the dual objective in one variable, given the row's margin and squared length and its cost (above 0).
-    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step;
+    /// How far a variable is from optimal, given the row's margin and its cost (above 0): the absolute projected gradient.
+    fn violation(self, variable: f64, margin: f64, cost: f64) -> f64;
+
+    /// Where the dual objective is least in one variable, given the row's squared length, too.
+    fn best(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> f64;
 }
 
 /// `max(0, 1 - margin)²`, LIBLINEAR's `-s 1`.
@@ -35,19 +29,24 @@ impl Loss for SquaredHinge {
         variable * variable / (4.0 * cost) - variable
     }
 
-    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step {
-        let diagonal = 0.5 / cost;
-        let gradient = margin - 1.0 + variable * diagonal;
+    fn violation(self, variable: f64, margin: f64, cost: f64) -> f64 {
+        let gradient = Self::gradient(variable, margin, cost);
         if variable == 0.0 && gradient >= 0.0 {
-            return Step {
-                value: 0.0,
-                violation: 0.0,
-            };
+            0.0
+        } else {
+            gradient.abs()
         }
-        Step {
-            value: (variable - gradient / (squared_norm + diagonal)).max(0.0),
-            violation: gradient.abs(),
-        }
+    }
+
+    fn best(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> f64 {
+        let gradient = Self::gradient(variable, margin, cost);
+        (variable - gradient / (squared_norm + 0.5 / cost)).max(0.0)
+    }
+}
+
+impl SquaredHinge {
+    fn gradient(variable: f64, margin: f64, cost: f64) -> f64 {
+        margin - 1.0 + variable * (0.5 / cost)
     }
 }
 
@@ -71,14 +70,17 @@ impl Loss for Logistic {
         entropy(variable) + entropy(cost - variable) - cost * cost.ln()
     }
 
-    /// With `variable = cost σ(t)` the condition of optimality is `t + margin + squared_norm (cost σ(t) - variable) = 0`,
-    /// whose left side grows in `t` with a slope between 1 and `1 + squared_norm cost / 4`: one root, easily bracketed.
-    fn step(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> Step {
-        let violation = if variable > 0.0 && variable < cost {
+    fn violation(self, variable: f64, margin: f64, cost: f64) -> f64 {
+        if variable > 0.0 && variable < cost {
             ((variable / (cost - variable)).ln() + margin).abs()
         } else {
             f64::INFINITY
-        };
+        }
+    }
+
+    /// With `variable = cost σ(t)` the condition of optimality is `t + margin + squared_norm (cost σ(t) - variable) = 0`,
+    /// whose left side grows in `t` with a slope between 1 and `1 + squared_norm cost / 4`: one root, easily bracketed.
+    fn best(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> f64 {
         let mut low = -margin - squared_norm * (cost - variable);
         let mut high = -margin + squared_norm * variable;
         let mut t = -margin;
@@ -106,7 +108,7 @@ impl Loss for Logistic {
             t = next;
             value = cost / (1.0 + (-t).exp());
         }
-        Step { value, violation }
+        value
     }
 }
 
@@ -146,13 +148,8 @@ mod tests {
             1.432_142_574_989_963,
             8.328_309_895_338_57,
         );
-        let to = Logistic.step(from, margin, norm, cost).value;
-        assert!(
-            Logistic
-                .step(to, margin + norm * (to - from), norm, cost)
-                .violation
-                < 1e-9
-        );
+        let to = Logistic.best(from, margin, norm, cost);
+        assert!(Logistic.violation(to, margin + norm * (to - from), cost) < 1e-9);
     }
 
     proptest! {
@@ -161,17 +158,17 @@ mod tests {
             share in 0.0..1f64, margin in -5.0..5f64, norm in 0.0..3f64, cost in 0.05..20f64,
         ) {
             let from = share * cost;
-            let to = Logistic.step(from, margin, norm, cost).value;
+            let to = Logistic.best(from, margin, norm, cost);
             prop_assert!(to > 0.0 && to < cost);
             let reached = objective(Logistic, to, from, margin, norm, cost);
             prop_assert!(reached <= best_by_grid(Logistic, from, margin, norm, cost, cost) + 1e-9);
-            prop_assert!(Logistic.step(to, margin + norm * (to - from), norm, cost).violation < 1e-6);
+            prop_assert!(Logistic.violation(to, margin + norm * (to - from), cost) < 1e-6);
 
-            let to = SquaredHinge.step(from, margin, norm, cost).value;
+            let to = SquaredHinge.best(from, margin, norm, cost);
             let reached = objective(SquaredHinge, to, from, margin, norm, cost);
             let highest = (2.0 * to).max(1.0);
             prop_assert!(reached <= best_by_grid(SquaredHinge, from, margin, norm, cost, highest) + 1e-9);
-            prop_assert!(SquaredHinge.step(to, margin + norm * (to - from), norm, cost).violation < 1e-9);
+            prop_assert!(SquaredHinge.violation(to, margin + norm * (to - from), cost) < 1e-9);
         }
     }
 

@@ -16,22 +16,36 @@
 //! them. That, with small weights dropped, is megabytes where the weights themselves are classes times features.
 //! Scores are therefore margins relative to a class without rows.
 
+//!
+//! Besides the rows, little is held in memory: what has been learned waits on disk (`by_feature`), and the rows are given
+//! back before it is put together.
+
 mod descent;
 mod loss;
+mod members;
+mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use memoir::catalogue::Algorithm;
+use memoir::data::LabelSets;
+use memoir::model::calibration::HeldOutScores;
 use memoir::model::{Linear, Scorer};
 use memoir::params::{Kind, Spec, Values};
+use memoir::sparse::Rows;
 use memoir::train::Trainer;
 use memoir::{Dataset, Error, Result, Session};
 use rayon::prelude::*;
 
-use descent::{Point, Problem};
+use descent::{Background, Costs, Point, Problem};
 use loss::{Logistic, Loss, SquaredHinge};
+use members::Members;
+use rows::{Column, ShortRows};
 
-use crate::by_feature::{self, ClassWeights};
+use crate::by_feature::{ClassLists, ClassWeights};
 use crate::objective::Objective;
 
 /// The algorithm, for a catalogue.
@@ -81,8 +95,8 @@ const PARAMS: &[Spec] = &[
     },
 ];
 
-/// Classes between two reports of progress.
-const CLASSES_AT_A_TIME: usize = 64;
+/// Classes for each thread between two reports of progress. What is learned of them is in memory until then.
+const CLASSES_AT_A_TIME: usize = 8;
 
 /// One-vs-rest linear classification. Several labels per row are learned as they are; rows count by their weights.
 #[derive(Debug, Clone)]
@@ -110,18 +124,24 @@ impl Ovr {
 
     /// The classifier.
     pub fn fit(&self, data: &Dataset, session: &Session<'_>) -> Result<Linear> {
-        let (weights, biases): (Vec<ClassWeights>, Vec<f32>) = if self.is_logistic {
-            self.solve_all(data, Logistic, session, |_, point, start| {
-                self.difference(point, start)
-            })?
-        } else {
-            self.solve_all(data, SquaredHinge, session, |_, point, start| {
-                self.difference(point, start)
-            })?
-        }
-        .into_iter()
-        .unzip();
-        let linear = by_feature::linear(&weights, data.rows.width(), session)?;
+        let (lists, biases) = self.learn(data.rows.clone(), data, session)?;
+        self.put_together(lists, biases, session)
+    }
+
+    /// What is learned of each class, from `rows` in the place of those of `data`.
+    fn learn(&self, rows: Rows, data: &Dataset, session: &Session<'_>) -> Result<(ClassLists, Vec<f32>)> {
+        // Weights up to this are dropped: errors as large cannot matter either.
+        let mut lists = ClassLists::new(rows.width(), self.min_weight as f32);
+        let mut biases = Vec::new();
+        self.solve_all(rows, data, session, &Differences(self), |(weights, bias)| {
+            biases.push(bias);
+            lists.push(&weights)
+        })?;
+        Ok((lists, biases))
+    }
+
+    fn put_together(&self, lists: ClassLists, biases: Vec<f32>, session: &Session<'_>) -> Result<Linear> {
+        let linear = lists.linear(session)?;
         Ok(if self.bias > 0.0 {
             linear.with_bias(biases)
         } else {
@@ -131,83 +151,173 @@ impl Ovr {
 
     /// The sum of all classes' objectives at the solutions that [`Ovr::fit`] finds, before small weights are dropped.
     pub fn objective(&self, data: &Dataset, session: &Session<'_>) -> Result<Objective> {
-        let objectives = if self.is_logistic {
-            self.solve_all(data, Logistic, session, |problem, point, _| {
-                problem.objective(point)
-            })?
-        } else {
-            self.solve_all(data, SquaredHinge, session, |problem, point, _| {
-                problem.objective(point)
-            })?
-        };
-        Ok(objectives
-            .into_iter()
-            .fold(Objective::default(), |sum, one| sum + one))
+        let mut sum = Objective::default();
+        self.solve_all(data.rows.clone(), data, session, &Objectives, |one| {
+            sum = sum + one;
+            Ok(())
+        })?;
+        Ok(sum)
     }
 
-    /// Solves the problem of each class and keeps what `harvest` takes from (problem, solution, shared start).
-    fn solve_all<L: Loss, T: Send>(
+    /// Solves the problem of each class and hands what `harvest` takes from it to `take`, in the order of the classes.
+    fn solve_all<H: Harvest>(
         &self,
+        rows: Rows,
         data: &Dataset,
-        loss: L,
         session: &Session<'_>,
-        harvest: impl Fn(&Problem<'_, L>, &Point, &Point) -> T + Sync,
-    ) -> Result<Vec<T>> {
+        harvest: &H,
+        take: impl FnMut(H::Crop) -> Result<()>,
+    ) -> Result<()> {
         if data.labels.total() == 0 {
             return Err(Error::Unlearnable(
                 "there is nothing to learn from: no row has a label".to_owned(),
             ));
         }
-        let problem = Problem::new(
-            &data.rows,
+        match (self.is_logistic, <u16 as Column>::fits(&rows)) {
+            (false, true) => self.solve_by(
+                SquaredHinge,
+                ShortRows::<u16>::new(rows),
+                data,
+                session,
+                harvest,
+                take,
+            ),
+            (false, false) => self.solve_by(
+                SquaredHinge,
+                ShortRows::<u32>::new(rows),
+                data,
+                session,
+                harvest,
+                take,
+            ),
+            (true, true) => self.solve_by(
+                Logistic,
+                ShortRows::<u16>::new(rows),
+                data,
+                session,
+                harvest,
+                take,
+            ),
+            (true, false) => self.solve_by(
+                Logistic,
+                ShortRows::<u32>::new(rows),
+                data,
+                session,
+                harvest,
+                take,
+            ),
+        }
+    }
+
+    fn solve_by<L: Loss, C: Column, H: Harvest>(
+        &self,
+        loss: L,
+        rows: ShortRows<C>,
+        data: &Dataset,
+        session: &Session<'_>,
+        harvest: &H,
+        mut take: impl FnMut(H::Crop) -> Result<()>,
+    ) -> Result<()> {
+        let problem = Problem {
+            rows: &rows,
             loss,
-            self.costs(data),
-            self.bias,
-            self.tolerance,
-            self.max_passes,
-        );
+            costs: self.costs(data),
+            bias: self.bias,
+            tolerance: self.tolerance,
+            max_passes: self.max_passes,
+        };
         let start = problem.background(&mut session.random("ovr: rest"), session)?;
-        let members = Members::of(data);
-        let classes: Vec<usize> = (0..data.classes.len()).collect();
-        let mut harvested = Vec::with_capacity(classes.len());
-        for part in classes.chunks(CLASSES_AT_A_TIME) {
-            session.progress("training", part[0] as u64, classes.len() as u64, "classes");
-            let solved: Vec<T> = session.run(|| {
-                part.par_iter()
-                    .map_init(Point::default, |point, &class| {
+        let points: Vec<Mutex<Point>> = (0..session.threads()).map(|_| Mutex::default()).collect();
+        let classes = data.classes.len();
+        let at_a_time = CLASSES_AT_A_TIME * session.threads();
+        for first in (0..classes).step_by(at_a_time) {
+            session.progress("training", first as u64, classes as u64, "classes");
+            let part: Range<usize> = first..classes.min(first + at_a_time);
+            let members = Members::of(&data.labels, part.clone());
+            let solved: Vec<H::Crop> = session.run(|| {
+                part.into_par_iter()
+                    .map(|class| {
+                        let thread = rayon::current_thread_index().unwrap_or(0);
+                        let mut point = points[thread].lock().unwrap_or_else(PoisonError::into_inner);
                         let mut random = session.random(&format!("ovr: class {class}"));
-                        problem.solve(&start, members.of_class(class), point, &mut random, session)?;
-                        Ok(harvest(&problem, point, &start))
+                        problem.solve(&start, members.of_class(class), &mut point, &mut random, session)?;
+                        Ok(harvest.harvest(&problem, &point, &start))
                     })
                     .collect::<Result<_>>()
             })?;
-            harvested.extend(solved);
+            solved.into_iter().try_for_each(&mut take)?;
         }
-        session.progress("training", classes.len() as u64, classes.len() as u64, "classes");
-        Ok(harvested)
+        session.progress("training", classes as u64, classes as u64, "classes");
+        Ok(())
     }
 
     /// What a unit of loss of each row costs. A row without a label says nothing about any class.
-    fn costs(&self, data: &Dataset) -> Vec<f32> {
-        let cost = |row| match &data.weights {
-            _ if data.labels.row(row).is_empty() => 0.0,
-            Some(weights) => weights[row] * self.cost as f32,
-            None => self.cost as f32,
+    fn costs(&self, data: &Dataset) -> Costs {
+        let cost = self.cost as f32;
+        if data.weights.is_none() && data.labels.iter().all(|labels| !labels.is_empty()) {
+            return Costs::Same(cost);
+        }
+        let of_row = |(row, labels): (usize, &[u32])| match &data.weights {
+            _ if labels.is_empty() => 0.0,
+            Some(weights) => weights[row] * cost,
+            None => cost,
         };
-        (0..data.len()).map(cost).collect()
+        Costs::Each(data.labels.iter().enumerate().map(of_row).collect())
     }
+}
 
-    /// What a class adds to the weights of a class without rows, without what is too small to matter; and to the bias.
-    fn difference(&self, point: &Point, start: &Point) -> (ClassWeights, f32) {
-        let differences = point.weights.iter().zip(&start.weights);
-        let mut weights: ClassWeights = differences
-            .enumerate()
-            .map(|(feature, (weight, start))| (feature as u32, weight - start))
-            .filter(|(_, weight)| *weight != 0.0 && weight.abs() >= self.min_weight)
-            .map(|(feature, weight)| (feature, weight as f32))
-            .collect();
-        weights.shrink_to_fit();
-        let bias = (point.bias_weight - start.bias_weight) * self.bias;
+/// What is kept of the solution of a class.
+trait Harvest: Sync {
+    type Crop: Send;
+
+    fn harvest<L: Loss, C: Column>(
+        &self,
+        problem: &Problem<'_, L, C>,
+        point: &Point,
+        start: &Background,
+    ) -> Self::Crop;
+}
+
+/// Values of the problems.
+struct Objectives;
+
+impl Harvest for Objectives {
+    type Crop = Objective;
+
+    fn harvest<L: Loss, C: Column>(
+        &self,
+        problem: &Problem<'_, L, C>,
+        point: &Point,
+        _: &Background,
+    ) -> Objective {
+        problem.objective(point)
+    }
+}
+
+/// What a class adds to the weights of a class without rows, without what is too small to matter; and to the bias.
+struct Differences<'a>(&'a Ovr);
+
+impl Harvest for Differences<'_> {
+    type Crop = (ClassWeights, f32);
+
+    fn harvest<L: Loss, C: Column>(
+        &self,
+        _: &Problem<'_, L, C>,
+        point: &Point,
+        start: &Background,
+    ) -> (ClassWeights, f32) {
+        let Differences(ovr) = self;
+        let differences = || {
+            let weights = point.weights.iter().zip(&start.weights);
+            weights
+                .enumerate()
+                .map(|(feature, (weight, start))| (feature as u32, weight - start))
+                .filter(|(_, weight)| *weight != 0.0 && weight.abs() >= ovr.min_weight)
+        };
+        // Counted first: lists that grow, one after the other, leave holes behind that none of the later ones fits in.
+        let mut weights = ClassWeights::with_capacity(differences().count());
+        weights.extend(differences().map(|(feature, weight)| (feature, weight as f32)));
+        let bias = (point.bias_weight - start.bias_weight) * ovr.bias;
         (weights, bias as f32)
     }
 }
@@ -221,36 +331,16 @@ impl Trainer for Ovr {
     ) -> Result<Box<dyn Scorer>> {
         Ok(Box::new(self.fit(data, session)?))
     }
-}
 
-/// The rows of each class.
-struct Members {
-    ends: Vec<usize>,
-    rows: Vec<u32>,
-}
-
-impl Members {
-    fn of(data: &Dataset) -> Self {
-        let mut ends = Vec::with_capacity(data.classes.len() + 1);
-        let mut total = 0;
-        ends.push(0);
-        // Each end starts as its class's beginning and moves to the end while the rows are filled in.
-        for count in data.labels.class_counts(data.classes.len()) {
-            ends.push(total);
-            total += count as usize;
-        }
-        let mut rows = vec![0; total];
-        for (row, labels) in data.labels.iter().enumerate() {
-            for &class in labels {
-                let end = &mut ends[class as usize + 1];
-                rows[*end] = row as u32;
-                *end += 1;
-            }
-        }
-        Self { ends, rows }
-    }
-
-    fn of_class(&self, class: usize) -> &[u32] {
-        &self.rows[self.ends[class]..self.ends[class + 1]]
+    fn train_last(
+        &self,
+        data: &mut Dataset,
+        _valid: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+        let rows = std::mem::take(&mut data.rows);
+        let (lists, biases) = self.learn(rows, data, session)?;
+        data.labels = LabelSets::new();
+        Ok((Box::new(self.put_together(lists, biases, session)?), None))
     }
 }

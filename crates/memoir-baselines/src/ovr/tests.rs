@@ -1,7 +1,8 @@
 //! One-vs-rest against Newton's method on the dense primal problem, and at its edges.
 
+use half::f16;
 use memoir::Cancel;
-use memoir::model::Scratch;
+use memoir::model::{Precision, Scratch};
 use memoir::sparse::RowView;
 
 use super::*;
@@ -209,10 +210,49 @@ fn small_weights_are_dropped() {
     let all = ovr(&[("min-weight", "0")]).fit(&data, &session(1)).unwrap();
     let kept = ovr(&[("min-weight", "0.3")]).fit(&data, &session(1)).unwrap();
     assert!(kept.stored_weights() > 0 && kept.stored_weights() < all.stored_weights());
+    // Where nothing may be dropped, nothing is rounded either.
+    assert_eq!(
+        (all.precision(), kept.precision()),
+        (Precision::F32, Precision::F16)
+    );
     for class in 0..4 {
         let mut large = all.class_weights(class).unwrap();
         large.retain(|(_, weight)| weight.abs() >= 0.3);
-        assert_eq!(kept.class_weights(class).unwrap(), large);
+        let rounded: Vec<_> = large
+            .iter()
+            .map(|&(feature, weight)| (feature, f16::from_f32(weight).to_f32()))
+            .collect();
+        assert_eq!(kept.class_weights(class).unwrap(), rounded);
+    }
+}
+
+#[test]
+fn wide_rows_give_the_same_weights_as_narrow_ones() {
+    let narrow = random_dataset(4, 120, 15, 5, 9);
+    let mut wide = narrow.clone();
+    wide.rows.set_width((1 << 16) + 1);
+    for loss in ["squared-hinge", "logistic"] {
+        let fit = |data| ovr(&[("loss", loss)]).fit(data, &session(1)).unwrap();
+        let (narrow, wide) = (fit(&narrow), fit(&wide));
+        assert_eq!((narrow.features(), wide.features()), (15, (1 << 16) + 1));
+        for class in 0..5 {
+            assert!(!narrow.class_weights(class).unwrap().is_empty());
+            assert_eq!(narrow.class_weights(class), wide.class_weights(class));
+        }
+    }
+}
+
+#[test]
+fn training_for_the_last_time_gives_the_same_and_leaves_no_rows() {
+    let data = weighted_dataset();
+    let kept = ovr(&[]).train(&data, None, &session(1)).unwrap();
+    let mut given_away = data.clone();
+    let (scorer, held_out) = ovr(&[]).train_last(&mut given_away, None, &session(1)).unwrap();
+    assert!(held_out.is_none() && given_away.rows.is_empty() && given_away.labels.is_empty());
+    assert_eq!(given_away.classes, data.classes);
+    for class in 0..data.classes.len() as u32 {
+        assert!(!kept.class_weights(class).unwrap().is_empty());
+        assert_eq!(kept.class_weights(class), scorer.class_weights(class));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every outcome becomes an
 //! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C, SIGTERM or SIGHUP.
 
+mod allocator;
 mod answers;
 mod arguments;
 mod chart;
@@ -76,6 +77,7 @@ pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
 }
 
 fn main() -> ExitCode {
+    allocator::give_back_early();
     let context = Context {
         catalogue: Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS),
         cancel: interrupt::install(),

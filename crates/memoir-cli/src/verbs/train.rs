@@ -19,7 +19,7 @@ use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_counted, show_size, show_time};
-use crate::{Context, interrupt};
+use crate::{Context, allocator, interrupt};
 
 /// Learn a model from labelled rows and write it to a file
 #[derive(Debug, Args)]
@@ -173,6 +173,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         Some(before) => data::read_further(source, &options, &before.known(needs), &session)?,
         None => data::read_training(source, &options, &prep, &session)?,
     };
+    allocator::give_back_all();
     if training.preprocessing.text().is_none()
         && let Some((name, _)) = given.text().next()
     {

@@ -138,11 +138,15 @@ mod avx2 {
         };
         let first = pair(values[0], values[1]);
         let second = pair(values[2], values[3]);
+        let [a, b, c, d] = weights;
+        // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
         for start in (0..sums.len()).step_by(16) {
             // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
             unsafe {
-                let load = |row: &[i16]| _mm256_loadu_si256(row.as_ptr().add(start).cast::<__m256i>());
-                let [a, b, c, d] = weights.map(load);
+                let a = _mm256_loadu_si256(a.as_ptr().add(start).cast::<__m256i>());
+                let b = _mm256_loadu_si256(b.as_ptr().add(start).cast::<__m256i>());
+                let c = _mm256_loadu_si256(c.as_ptr().add(start).cast::<__m256i>());
+                let d = _mm256_loadu_si256(d.as_ptr().add(start).cast::<__m256i>());
                 let low = _mm256_add_epi32(
                     _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), first),
                     _mm256_madd_epi16(_mm256_unpacklo_epi16(c, d), second),
@@ -152,15 +156,12 @@ mod avx2 {
                     _mm256_madd_epi16(_mm256_unpackhi_epi16(c, d), second),
                 );
                 // Unpacking works within 128-bit halves: put the halves of the same classes together again.
-                let (left, right) = (
-                    _mm256_permute2x128_si256(low, high, 0x20),
-                    _mm256_permute2x128_si256(low, high, 0x31),
-                );
-                let target = sums.as_mut_ptr().add(start);
-                for (target, addend) in [(target, left), (target.add(8), right)] {
-                    let target = target.cast::<__m256i>();
-                    _mm256_storeu_si256(target, _mm256_add_epi32(_mm256_loadu_si256(target), addend));
-                }
+                let left = _mm256_permute2x128_si256(low, high, 0x20);
+                let right = _mm256_permute2x128_si256(low, high, 0x31);
+                let target = sums.as_mut_ptr().add(start).cast::<__m256i>();
+                _mm256_storeu_si256(target, _mm256_add_epi32(_mm256_loadu_si256(target), left));
+                let target = target.add(1);
+                _mm256_storeu_si256(target, _mm256_add_epi32(_mm256_loadu_si256(target), right));
             }
         }
     }
@@ -169,12 +170,12 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn block_maxima(sums: &[i32], maxima: &mut Vec<i32>) {
         for block in sums.chunks_exact(LANES) {
+            let first = block.as_ptr().cast::<__m256i>();
             // SAFETY: eight loads of eight elements stay within the block's 64.
-            let load =
-                |part: usize| unsafe { _mm256_loadu_si256(block.as_ptr().add(8 * part).cast::<__m256i>()) };
-            let mut wide = load(0);
+            let mut wide = unsafe { _mm256_loadu_si256(first) };
             for part in 1..LANES / 8 {
-                wide = _mm256_max_epi32(wide, load(part));
+                // SAFETY: as above.
+                wide = _mm256_max_epi32(wide, unsafe { _mm256_loadu_si256(first.add(part)) });
             }
             let half = _mm_max_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
             let half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0b01_00_11_10));

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::ask_for;
+
 /// One sparse row: strictly increasing column numbers and their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowView<'a> {
@@ -162,6 +164,12 @@ impl Rows {
             indices: &self.indices[range.clone()],
             values: &self.values[range],
         }
+    }
+
+    /// Asks for the column numbers of a row that will be needed soon.
+    pub(crate) fn ask_for(&self, index: usize) {
+        ask_for(&self.indices, self.offsets[index]);
+        ask_for(&self.indices, self.offsets[index + 1].wrapping_sub(1));
     }
 
     /// The column numbers of row `index`, and its values to change in place.

@@ -233,6 +233,11 @@ fn spread_of_range(rows: &Rows, by_class: &RowsByClass, counted: &[bool], range:
     let mut counts = vec![0u32; range.len()];
     let mut touched = Vec::new();
     for class in 0..by_class.classes() {
+        if class + 1 < by_class.classes() {
+            for &row in by_class.rows(class + 1) {
+                rows.ask_for(row as usize);
+            }
+        }
         for &row in by_class.rows(class).iter().filter(|&&row| counted[row as usize]) {
             let indices = rows.row(row as usize).indices;
             let start = indices.partition_point(|&feature| feature < first);

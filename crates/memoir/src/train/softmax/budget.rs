@@ -101,7 +101,7 @@ fn data_bytes(data: &Dataset) -> u64 {
 
 /// Sums of a search and of an update for each thread, tokens of a batch, rows by class, two orders of rows.
 fn working_bytes(classes: usize, rows: &QuantizedRows, choices: &Choices, session: &Session<'_>) -> u64 {
-    let batch = choices.batch.min(rows.len().max(1));
+    let batch = choices.batch.max(choices.later_batch).min(rows.len().max(1));
     let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
     let slopes = batch * (choices.rivals + 2) * 32;
     (session.threads() * padded(classes) * 12 + tokens + slopes + rows.len() * 16 + rows.width() * 24) as u64

@@ -12,11 +12,20 @@ const LONG: f32 = 40.0;
 /// Rows with fewer features than this are short: many classes come near the strongest.
 const SHORT: f32 = 12.0;
 
+/// With more rows per class than this, small classes can be favoured a little.
+const SOME_ROWS: f32 = 10.0;
+
 /// With more rows per class than this, further passes still teach something new, and small classes can be favoured.
 const MANY_ROWS: f32 = 30.0;
 
+/// Up to so many classes, looking for rivals anew takes hardly longer than scoring remembered ones.
+const FEW_CLASSES: usize = 4096;
+
 /// Data with more labels a row than this has several labels.
 const SEVERAL: f32 = 1.1;
+
+/// How many times as large batches are when rivals are remembered.
+const LATER_BATCH: usize = 4;
 
 /// What the choices depend on.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +70,8 @@ pub(super) struct Choices {
     /// Pairs whose first weight is smaller, in fixed-point units, get no weight.
     pub(super) least_start: i16,
     pub(super) batch: usize,
+    /// The same for passes over remembered rivals.
+    pub(super) later_batch: usize,
     pub(super) class_balance: f32,
     pub(super) trim: f32,
     /// The share left out of the rows that the finished model answers.
@@ -80,8 +91,12 @@ impl Choices {
         let long = shape.row_length > LONG;
         let several = shape.labels > SEVERAL;
         let rows_per_class = shape.rows as f32 / shape.classes as f32;
+        // Scanning so few classes again costs little, and many rows still teach something new by it.
+        let thorough =
+            !long && !shape.continued && rows_per_class > MANY_ROWS && shape.classes <= FEW_CLASSES;
         let passes = match rows_per_class {
             _ if long => 1,
+            _ if thorough => 4,
             many if many > MANY_ROWS => 3,
             _ => 2,
         };
@@ -104,24 +119,43 @@ impl Choices {
         };
         let rivals = integer("rivals", rivals).min(shape.classes.max(2) - 1);
         let step_size = number("step-size", Self::first_step(start_scale, long, several));
+        let rows_at_once = (rows_together * (shape.classes as f32).sqrt()) as usize;
+        let batch = integer("batch", rows_at_once).max(1);
         Self {
             plain_rows: !long && !several,
             passes: integer("passes", passes),
             // Many labels a row crowd each other out of the rivals of the first pass.
-            rescan: values.word("rescan").map_or(several, |word| word == "yes"),
+            rescan: values
+                .word("rescan")
+                .map_or(several || thorough, |word| word == "yes"),
             rivals,
             step_size,
             last_step_size: number("last-step-size", if long { 0.5 } else { 0.3 }),
             start: Start {
                 scale: start_scale,
-                size_power: number("size-power", if several { 0.1 } else { 0.0 }),
+                size_power: number("size-power", if several || long { 0.1 } else { 0.0 }),
             },
             least_start: quantize_weight(number("least-start", 0.0)).max(1),
-            batch: integer("batch", (rows_together * (shape.classes as f32).sqrt()) as usize).max(1),
-            // Where every class has rows enough to be learned, small ones gain more by this than large ones lose.
+            batch,
+            // Steps are short by then, and what happens once for each feature of a batch happens less often.
+            later_batch: integer(
+                "batch",
+                if shape.continued {
+                    batch
+                } else {
+                    batch * LATER_BATCH
+                },
+            ),
+            // Where every class is told enough, small ones gain more by this than large ones lose.
             class_balance: number(
                 "class-balance",
-                if rows_per_class > MANY_ROWS { 0.15 } else { 0.0 },
+                match rows_per_class {
+                    many if many > MANY_ROWS => 0.15,
+                    _ if shape.continued => 0.0,
+                    _ if long => 0.15,
+                    some if some > SOME_ROWS => 0.1,
+                    _ => 0.0,
+                },
             ),
             trim: number("trim", trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.
@@ -136,11 +170,27 @@ impl Choices {
                         Self::tail(shape, rivals, several)
                     },
                 ),
+                settled: number(
+                    "settled",
+                    match rows_per_class {
+                        // Rows that come later have to hold what they say against all that was said before.
+                        _ if shape.continued => 1.0,
+                        few if few < SOME_ROWS => 0.8,
+                        _ => 0.95,
+                    },
+                ),
                 // Few rows that cannot be right only disturb; many show what the usual mistakes are.
                 hopeless: number("hopeless", if rows_per_class > MANY_ROWS { 0.0 } else { 0.01 }),
             },
             // What is rare in these rows may have been frequent in earlier ones.
-            rare_power: number("rare-power", if shape.continued { 0.0 } else { 0.07 }),
+            rare_power: number(
+                "rare-power",
+                match shape.continued {
+                    true => 0.0,
+                    false if long => 0.12,
+                    false => 0.07,
+                },
+            ),
             least_weight: number("least-weight", 0.1),
             report_rivals: values.word("report-rivals") == Some("on"),
         }
@@ -203,6 +253,7 @@ impl Choices {
             ("answer-trim", number(self.answer_trim)),
             ("tail", number(self.left_out.tail)),
             ("hopeless", number(self.left_out.hopeless)),
+            ("settled", number(self.left_out.settled)),
             ("rare-power", number(self.rare_power)),
             ("least-weight", number(self.least_weight)),
             // Unless an earlier model kept some, which `continue_from` knows.
@@ -214,6 +265,11 @@ impl Choices {
     /// postings.
     pub(super) fn dense_from(classes: usize) -> u32 {
         ((classes as f32 * 0.06) as u32).max(64)
+    }
+
+    /// Rows that are scored against the same weights in this pass, if `remembered` rivals are scored again.
+    pub(super) fn batch(&self, remembered: bool) -> usize {
+        if remembered { self.later_batch } else { self.batch }
     }
 
     /// The step size when this share of the way is done.

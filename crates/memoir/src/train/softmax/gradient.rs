@@ -33,6 +33,8 @@ pub(super) struct LeftOut {
     pub(super) tail: f32,
     /// Rows whose labels hold less than this share, in passes after the first.
     pub(super) hopeless: f32,
+    /// Rows whose labels hold more than this share, in passes after the first.
+    pub(super) settled: f32,
 }
 
 /// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to work in. Returns the largest
@@ -139,7 +141,7 @@ mod tests {
             let named: Vec<(u32, f32)> = rivals.iter().enumerate().map(|(i, &s)| (100 + i as u32, s)).collect();
             let mut got = vec![];
             let scores = RowScores { labels: &names, label_scores: &labels, rivals: &named };
-            let left_out = LeftOut { least: 0.0, tail, hopeless: 0.0 };
+            let left_out = LeftOut { least: 0.0, tail, hopeless: 0.0, settled: 1.0 };
             let share = slopes(scores, left_out, 1.0, &mut vec![], &mut got);
             prop_assert_eq!(got.len(), labels.len() + rivals.len());
             let weakest = rivals.iter().copied().fold(f32::INFINITY, f32::min);
@@ -171,6 +173,7 @@ mod tests {
             least,
             tail: 0.0,
             hopeless: 0.0,
+            settled: 1.0,
         };
         slopes(scores, left_out, 1.0, &mut masses, &mut got);
         got

@@ -233,18 +233,14 @@ fn train<P: Posting + Stored>(
                 .collect(),
             _ => order.clone(),
         };
-        let batches = taught.len().div_ceil(choices.batch);
+        let batch_rows = choices.batch(memory.is_some() && pass > 0);
+        let batches = taught.len().div_ceil(batch_rows);
         let mut number = done_before;
-        let rest = &taught[(done_before * choices.batch).min(taught.len())..];
-        for together in rest.chunks(choices.batch * BATCH_ROWS.div_ceil(choices.batch)) {
-            session.progress(
-                &stage,
-                (number * choices.batch) as u64,
-                taught.len() as u64,
-                "rows",
-            );
+        let rest = &taught[(done_before * batch_rows).min(taught.len())..];
+        for together in rest.chunks(batch_rows * BATCH_ROWS.div_ceil(batch_rows)) {
+            session.progress(&stage, (number * batch_rows) as u64, taught.len() as u64, "rows");
             session.run(|| {
-                for batch in together.chunks(choices.batch) {
+                for batch in together.chunks(batch_rows) {
                     let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
                     let source = match &mut memory {
                         Some(memory) if pass > 0 => Source::Memory(memory),

@@ -68,7 +68,7 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "batch",
         kind: Kind::Integer(1, 100_000_000),
         default: "auto",
-        help: "Rows scored against the same weights before these move",
+        help: "Rows scored against the same weights before these move (auto: more where rivals are remembered)",
     },
     Spec {
         name: "class-balance",
@@ -99,6 +99,12 @@ pub(super) const PARAMS: &[Spec] = &[
         kind: Kind::Number(0.0, 1.0),
         default: "auto",
         help: "Rows whose labels hold less than this share against their rivals in the first pass are left out of the others",
+    },
+    Spec {
+        name: "settled",
+        kind: Kind::Number(0.0, 1.0),
+        default: "auto",
+        help: "Rows whose labels hold more than this share against their rivals in the first pass are left out of the others",
     },
     Spec {
         name: "least-weight",

@@ -51,8 +51,7 @@ pub(super) struct Scratch {
     /// Rivals and labels of a row, and the score of each.
     classes: Vec<u32>,
     scores: Vec<i32>,
-    /// For each class one more than its place among those that are scored, or 0.
-    places: Vec<u8>,
+    chosen: PlaceMemory,
     rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
     /// The largest share that a label of the row holds.
@@ -130,9 +129,13 @@ impl<'a> RivalSearch<'a> {
                     self.ask_for(&batch[place + 1..], weights, memory);
                     self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
                     if remember {
-                        // Later passes do without rows that say what no weight of theirs can bear out.
-                        let hopeless = scratch.label_share < self.left_out.hopeless;
-                        task.memoranda.push(if hopeless { &[] } else { &scratch.rivals });
+                        // Later passes do without rows that say what no weight of theirs can bear out, and without those that
+                        // have been heard.
+                        let LeftOut {
+                            hopeless, settled, ..
+                        } = self.left_out;
+                        let teaches = (hopeless..=settled).contains(&scratch.label_share);
+                        task.memoranda.push(if teaches { &scratch.rivals } else { &[] });
                     }
                 }
             });
@@ -201,13 +204,13 @@ impl<'a> RivalSearch<'a> {
             let Scratch {
                 classes,
                 scores,
-                places,
+                chosen,
                 rivals,
                 fixed_label_scores: label_scores,
                 ..
             } = scratch;
             merge(memory.row(row), labels, classes);
-            score_classes(weights, quantized, classes, places, scores);
+            score_classes(weights, quantized, classes, chosen, scores);
             label_scores.clear();
             for (&class, &score) in classes.iter().zip(scores.iter()) {
                 if labels.binary_search(&class).is_ok() {
@@ -290,27 +293,40 @@ fn merge(some: &[u32], others: &[u32], all: &mut Vec<u32>) {
     all.extend_from_slice(rest);
 }
 
-/// Scores of the given classes (rising) for a row, without a scan over all. `places` is all zero before
-/// and after.
+/// Memory to look for chosen classes in.
+#[derive(Default)]
+pub(super) struct PlaceMemory {
+    /// For each class one more than its place among those that are looked for, or 0; all zero between rows.
+    places: Vec<u8>,
+    /// Places and weights of those that a feature has, and room for more.
+    found: Vec<(u8, i16)>,
+}
+
+/// Scores of the given classes (rising) for a row, without a scan over all.
 pub(super) fn score_classes<P: Posting>(
     weights: &Weights<P>,
     row: QuantizedRow<'_>,
     classes: &[u32],
-    places: &mut Vec<u8>,
+    memory: &mut PlaceMemory,
     scores: &mut Vec<i32>,
 ) {
     scores.clear();
     scores.resize(classes.len(), 0);
+    let scores = &mut scores[..];
     // One byte a class, so that the places of all stay in the first-level cache.
     let placed = u8::try_from(classes.len()).is_ok();
+    // Walking through all postings is quicker than looking classes up, up to about so many.
+    let walked = if placed { 10 * classes.len() } else { 0 };
+    memory.places.resize(weights.classes(), 0);
+    if memory.found.len() < walked {
+        memory.found.resize(walked, (0, 0));
+    }
+    let (places, found) = (&mut memory.places[..], &mut memory.found[..]);
     if placed {
-        places.resize(weights.classes(), 0);
         for (place, &class) in (1..=u8::MAX).zip(classes) {
             places[class as usize] = place;
         }
     }
-    // Walking through all postings is quicker than looking classes up, up to about so many.
-    let walked = if placed { 10 * classes.len() } else { 0 };
     for_each_feature(weights, row, |_, value, row| {
         let value = i32::from(value);
         match row {
@@ -322,11 +338,16 @@ pub(super) fn score_classes<P: Posting>(
             // Weights that are learned are never packed.
             FeatureRow::Packed(_) => {}
             FeatureRow::Sparse(postings) if postings.len() < walked => {
+                let found = &mut found[..postings.len()];
+                let mut number = 0;
                 for posting in postings {
                     let place = places[posting.class() as usize];
-                    if place != 0 {
-                        scores[usize::from(place) - 1] += i32::from(posting.weight()) * value;
-                    }
+                    // Noted whether it is looked for or not, and kept if it is: whether is hard to foresee, so a branch would cost more.
+                    found[number] = (place, posting.weight());
+                    number += usize::from(place != 0);
+                }
+                for &(place, weight) in &found[..number] {
+                    scores[usize::from(place) - 1] += i32::from(weight) * value;
                 }
             }
             FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
@@ -364,7 +385,7 @@ mod tests {
         for dense_from in [10, 1000] {
             let layout = Layout { least: 1, dense_from };
             let weights = Weights::starting(&earlier, &centroids, 400, layout, &session).unwrap();
-            let (mut places, mut scores) = (vec![], vec![]);
+            let (mut memory, mut scores) = (PlaceMemory::default(), vec![]);
             for number in [1, 12, 254, 255, 256, 400] {
                 let classes: Vec<u32> = (0..number).collect();
                 for row in (0..900).step_by(90) {
@@ -372,9 +393,9 @@ mod tests {
                     let (mut found, mut scanned) = (vec![], vec![]);
                     let mut scratch = SearchScratch::default();
                     search(&weights, row, 1, &mut scratch, &mut found, &classes, &mut scanned);
-                    score_classes(&weights, row, &classes, &mut places, &mut scores);
+                    score_classes(&weights, row, &classes, &mut memory, &mut scores);
                     assert_eq!(scores, scanned, "{number} classes, dense from {dense_from}");
-                    assert!(places.iter().all(|&place| place == 0));
+                    assert!(memory.places.iter().all(|&place| place == 0));
                 }
             }
         }

@@ -181,7 +181,11 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
         let plan = budget::plan(&earlier, &data, &rows, &centroids, &choices, &session).unwrap();
         let weights = Weights::starting(&earlier, &centroids, 40, plan.layout, &session).unwrap();
         let order: Vec<u32> = (0..400).collect();
-        let mut search = RivalSearch::new(&data, &rows, 12, choices.left_out, &session);
+        let left_out = gradient::LeftOut {
+            settled: 1.0,
+            ..choices.left_out
+        };
+        let mut search = RivalSearch::new(&data, &rows, 12, left_out, &session);
         let mut memory = RivalMemory::new(400, 12);
         let mut slopes = BatchSlopes::default();
         let source = Source::Scan(Some(&mut memory));
@@ -206,19 +210,21 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
     );
 }
 
-/// Later passes leave out rows whose labels have no hope: here all, so a second pass does nothing.
+/// Later passes leave out rows whose labels have no hope, and rows that are settled: here all, so a second pass does nothing.
 #[test]
-fn hopeless_rows_are_learned_from_once() {
+fn hopeless_and_settled_rows_are_learned_from_once() {
     let data = data(600, 40, 60, 1, 5);
     let valid = data.subset(0..100);
-    let train = |passes: &str, hopeless: &str| {
+    let train = |passes: &str, hopeless: &str, settled: &str| {
         let steps = [("step-size", "1"), ("last-step-size", "1")];
-        let given = [&[("passes", passes), ("hopeless", hopeless)][..], &steps].concat();
+        let left_out = [("hopeless", hopeless), ("settled", settled)];
+        let given = [&[("passes", passes)][..], &left_out, &steps].concat();
         postings(&*softmax(&given).train(&data, Some(&valid), &session(1)).unwrap())
     };
-    let once = train("1", "0");
-    assert_eq!(train("2", "1"), once);
-    assert_ne!(train("2", "0"), once);
+    let once = train("1", "0", "1");
+    assert_eq!(train("2", "1", "1"), once);
+    assert_eq!(train("2", "0", "0"), once);
+    assert_ne!(train("2", "0", "1"), once);
 }
 
 #[test]

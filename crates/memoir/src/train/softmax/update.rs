@@ -64,6 +64,8 @@ struct Scratch {
     touched: Vec<u32>,
     /// Which of the touched classes have which of a feature's postings.
     places: Vec<(u32, u32)>,
+    /// The postings that move, and room for more.
+    moving: Vec<u32>,
 }
 
 /// Parts per thread: enough to even out, few enough to cost nothing.
@@ -242,11 +244,20 @@ impl Scratch {
                 }
             }
             FeatureRowMut::Sparse(postings) => {
-                for posting in postings {
+                if self.moving.len() < postings.len() {
+                    self.moving.resize(postings.len(), 0);
+                }
+                let moving = &mut self.moving[..postings.len()];
+                let mut moved_postings = 0;
+                // Without a branch, as where changes are summed.
+                for (place, posting) in (0..).zip(postings.iter()) {
+                    moving[moved_postings] = place;
+                    moved_postings += usize::from(changes[posting.class() as usize] != 0.0);
+                }
+                for &place in &moving[..moved_postings] {
+                    let posting = &mut postings[place as usize];
                     let change = changes[posting.class() as usize];
-                    if change != 0.0 {
-                        *posting = P::new(posting.class(), moved(posting.weight(), change, dither));
-                    }
+                    *posting = P::new(posting.class(), moved(posting.weight(), change, dither));
                 }
                 for &class in touched {
                     changes[class as usize] = 0.0;

@@ -88,14 +88,21 @@ fn examples(sample: &HeldOutScores, temperature: f64, ranks: std::ops::Range<usi
 /// The loss of `weights` with its gradient and its second derivatives.
 fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f64; TERMS]; TERMS]) {
     let mut sum = 0.0;
+    // What is still to be added to it is the logarithm of this: taken once in a while, not for every row.
+    let mut product = 1.0f64;
     let mut gradient = [0.0; TERMS];
     let mut second = [[0.0; TERMS]; TERMS];
     for (terms, hit) in examples {
         let log_odds = dot(weights, terms);
-        // -ln of the probability of what happened, without overflow.
+        // -ln of the probability of what happened is ln(1 + e^x) with x the odds against it: without overflow.
         let wrong_way = if *hit { -log_odds } else { log_odds };
-        sum += wrong_way.max(0.0) + (-wrong_way.abs()).exp().ln_1p();
-        let probability = logistic(log_odds);
+        let small = (-log_odds.abs()).exp();
+        sum += wrong_way.max(0.0);
+        product *= 1.0 + small;
+        if product > 1e200 {
+            sum += std::mem::replace(&mut product, 1.0).ln();
+        }
+        let probability = if log_odds < 0.0 { small } else { 1.0 } / (1.0 + small);
         let slope = probability - f64::from(u8::from(*hit));
         let curvature = probability * (1.0 - probability);
         for i in 0..TERMS {
@@ -105,6 +112,7 @@ fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f
             }
         }
     }
+    sum += product.ln();
     for i in 0..TERMS {
         sum += 0.5 * RIDGE * weights[i] * weights[i];
         gradient[i] += RIDGE * weights[i];

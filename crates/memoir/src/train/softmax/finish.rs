@@ -137,10 +137,8 @@ pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<
         let stored = weights.stored(feature as u32);
         stored.filter(move |(_, weight)| weight.abs() >= least)
     };
-    let counts: Vec<u64> = (0..weights.features())
-        .into_par_iter()
-        .map(|feature| kept(feature).count() as u64)
-        .collect();
+    let count = |feature: usize| weights.count(feature as u32, least) as u64;
+    let counts: Vec<u64> = (0..weights.features()).into_par_iter().map(count).collect();
     let mut offsets = Vec::with_capacity(counts.len() + 1);
     offsets.push(0);
     offsets.extend(counts.iter().scan(0, |end, count| {

@@ -179,6 +179,19 @@ impl<P: Posting> Weights<P> {
             .filter(|entry| entry.1 != 0)
     }
 
+    /// How many weights of `feature` have at least this size. A loop over plain slices, of which the compiler takes many at a time.
+    pub(super) fn count(&self, feature: u32, least: i16) -> usize {
+        let matters = |weight: i16| weight.unsigned_abs() >= least.unsigned_abs();
+        match self.feature(feature) {
+            FeatureRow::Sparse(postings) => postings
+                .iter()
+                .filter(|posting| matters(posting.weight()))
+                .count(),
+            FeatureRow::Dense(dense) => dense.iter().filter(|&&weight| matters(weight)).count(),
+            FeatureRow::Packed(_) => 0,
+        }
+    }
+
     /// Cuts the weights into parts that can be changed at the same time: part `i` holds the features from `ends[i - 1]`
     /// up to but not including `ends[i]`. `ends` rises.
     pub(super) fn parts(&mut self, ends: impl Iterator<Item = usize>) -> Vec<Part<'_, P>> {

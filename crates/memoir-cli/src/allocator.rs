@@ -1,8 +1,9 @@
 //! How the system's allocator treats large blocks.
 
-/// Size from which a block is taken from the system and given back to it: glibc's own first choice.
+/// Size from which a block is taken from the system and given back to it. Smaller ones come and go too often: each time their pages would be
+/// handed out anew.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: libc::c_int = 128 << 10;
+const LARGE: libc::c_int = 384 << 10;
 
 /// Makes freed large blocks memory of the system again at once. Left to itself, glibc takes the first large block that is freed for a
 /// sign that more will come, and from then on keeps such blocks for itself, where they lie between smaller ones.

@@ -77,7 +77,6 @@ pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
 }
 
 fn main() -> ExitCode {
-    allocator::give_back_early();
     let context = Context {
         catalogue: Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS),
         cancel: interrupt::install(),
@@ -104,6 +103,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Err(error) => return failure::usage(&error),
     };
     let given = method_options::Given::of(matches.subcommand(), &context.catalogue);
+    drop(matches);
     match cli.verb {
         Verb::Train(arguments) => verbs::train::run(&arguments, &given, context),
         Verb::Synth(arguments) => verbs::synth::run(&arguments, &given, context),

@@ -116,7 +116,13 @@ impl<'a> Centroids<'a> {
     /// The first weight vectors of `classes`.
     fn block(&self, classes: Range<usize>, least: i16, scratch: &mut Sums) -> Block {
         let Sums { sums, touched } = scratch;
-        let mut block = Block::default();
+        let rows = classes.clone().flat_map(|class| self.by_class.rows(class));
+        let most = rows.map(|&row| self.rows.row(row as usize).indices.len()).sum();
+        // Room for all at once: growing would move it about.
+        let mut block = Block {
+            ends: Vec::with_capacity(classes.len()),
+            entries: Vec::with_capacity(most),
+        };
         for class in classes.clone() {
             if class + 1 < classes.end {
                 for &row in self.by_class.rows(class + 1) {
@@ -163,7 +169,6 @@ impl<'a> Centroids<'a> {
 }
 
 /// First weight vectors of some classes, one behind the other.
-#[derive(Default)]
 struct Block {
     ends: Vec<usize>,
     entries: Vec<(u32, i16)>,

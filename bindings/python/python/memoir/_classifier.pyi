@@ -39,6 +39,7 @@ class MemoirClassifier(MemoirBase):
         answer_trim: float | str = ...,
         least_slope: float = ...,
         hopeless: float | str = ...,
+        settled: float | str = ...,
         least_weight: float | str = ...,
         keep_rows: int | str = ...,
         report_rivals: str = ...,

@@ -47,6 +47,7 @@ class MemoirTextClassifier(MemoirBase):
         answer_trim: float | str = ...,
         least_slope: float = ...,
         hopeless: float | str = ...,
+        settled: float | str = ...,
         least_weight: float | str = ...,
         keep_rows: int | str = ...,
         report_rivals: str = ...,

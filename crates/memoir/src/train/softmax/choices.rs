@@ -12,8 +12,8 @@ const LONG: f32 = 40.0;
 /// Rows with fewer features than this are short: many classes come near the strongest.
 const SHORT: f32 = 12.0;
 
-/// With more rows per class than this, small classes can be favoured a little.
-const SOME_ROWS: f32 = 10.0;
+/// With fewer rows per class than this, each row says much that no other one says.
+const FEW_ROWS: f32 = 10.0;
 
 /// With more rows per class than this, further passes still teach something new, and small classes can be favoured.
 const MANY_ROWS: f32 = 30.0;
@@ -130,7 +130,14 @@ impl Choices {
                 .map_or(several || thorough, |word| word == "yes"),
             rivals,
             step_size,
-            last_step_size: number("last-step-size", if long { 0.5 } else { 0.3 }),
+            last_step_size: number(
+                "last-step-size",
+                match shape.continued {
+                    true => 0.6,
+                    false if long => 0.5,
+                    false => 0.3,
+                },
+            ),
             start: Start {
                 scale: start_scale,
                 size_power: number("size-power", if several || long { 0.1 } else { 0.0 }),
@@ -151,9 +158,7 @@ impl Choices {
                 "class-balance",
                 match rows_per_class {
                     many if many > MANY_ROWS => 0.15,
-                    _ if shape.continued => 0.0,
-                    _ if long => 0.15,
-                    some if some > SOME_ROWS => 0.1,
+                    _ if long && !shape.continued => 0.15,
                     _ => 0.0,
                 },
             ),
@@ -175,7 +180,7 @@ impl Choices {
                     match rows_per_class {
                         // Rows that come later have to hold what they say against all that was said before.
                         _ if shape.continued => 1.0,
-                        few if few < SOME_ROWS => 0.8,
+                        few if few < FEW_ROWS => 0.8,
                         _ => 0.95,
                     },
                 ),

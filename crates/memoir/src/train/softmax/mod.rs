@@ -10,6 +10,7 @@ mod aside;
 mod budget;
 mod centroids;
 mod choices;
+mod chosen;
 mod earlier;
 mod emphasis;
 mod finish;

@@ -12,7 +12,7 @@ use memoir::{Observer, Session};
 
 use crate::Context;
 
-/// How to read data.
+// How to read data. (A documentation comment would become the help of the verb that has these options.)
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading data")]
 pub(crate) struct Reading {
@@ -81,7 +81,7 @@ pub(crate) fn check_apart(output: &Path, other: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a run may use and what it says.
+// What a run may use and what it says; see above.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Running")]
 pub(crate) struct Running {

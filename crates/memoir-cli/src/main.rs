@@ -41,44 +41,64 @@ struct Cli {
     verb: Verb,
 }
 
+/// Only the asked verb's options are made: those of all verbs would be a third of a megabyte.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Verb {
+    /// Learn a model from labelled rows and write it to a file
     Train(verbs::train::Arguments),
+    /// Predict the best classes of each row
     Predict(verbs::predict::Arguments),
+    /// Measure a model on labelled rows
     Evaluate(verbs::evaluate::Arguments),
+    /// Show what is in a model file: sizes, parameters, classes
     Inspect(verbs::inspect::Arguments),
+    /// Measure how inexact a rival oracle is, and what the theory says of it
     Margins(verbs::margins::Arguments),
+    /// Show which words decide for an answer, or what a class has learned
     Explain(verbs::explain::Arguments),
+    /// List the classes of a model, or rename, merge and retire some without training anew
     Classes(verbs::classes::Arguments),
+    /// Store a model in fewer bytes
     Compact(verbs::compact::Arguments),
+    /// Measure the methods of an experiment side by side: time, memory, quality
     #[cfg(unix)]
     Compare(verbs::compare::Arguments),
+    /// Build a public data set from an installed package
     Data(verbs::data::Arguments),
+    /// Make up data of a wanted shape
     Synth(verbs::synth::Arguments),
+    /// Try everything on made-up data: train, measure, explain
     Demo(verbs::demo::Arguments),
+    /// Print completions for a shell
     Completions(verbs::completions::Arguments),
+    /// Print the manual page, or write the pages of all verbs
     Man(verbs::man::Arguments),
 }
 
 /// What every verb may need.
 pub(crate) struct Context {
-    /// The algorithms this program offers.
     pub(crate) catalogue: Catalogue,
     /// Raised by Ctrl-C, SIGTERM and SIGHUP.
     pub(crate) cancel: Cancel,
 }
 
+/// The algorithms this program offers.
+pub(crate) fn catalogue() -> Catalogue {
+    Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS)
+}
+
 /// The whole command line, with the options of all algorithms.
-pub(crate) fn command(catalogue: &Catalogue) -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     Cli::command()
-        .mut_subcommand("train", |train| method_options::augment(train, catalogue))
-        .mut_subcommand("synth", method_options::augment_synth)
-        .mut_subcommand("explain", verbs::explain::augment)
+        .mut_subcommand("train", |train| train.defer(verbs::train::options))
+        .mut_subcommand("synth", |synth| synth.defer(verbs::synth::options))
+        .mut_subcommand("explain", |explain| explain.defer(verbs::explain::options))
 }
 
 fn main() -> ExitCode {
     let context = Context {
-        catalogue: Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS),
+        catalogue: catalogue(),
         cancel: interrupt::install(),
     };
     match run(&context) {
@@ -94,7 +114,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
     if let Some(arguments) = verbs::measured::Arguments::asked_for() {
         return verbs::measured::run(&arguments, context);
     }
-    let matches = match command(&context.catalogue).try_get_matches() {
+    let matches = match command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return failure::usage(&error),
     };
@@ -118,8 +138,8 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Data(arguments) => verbs::data::run(&arguments, context),
         Verb::Compact(arguments) => verbs::compact::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),
-        Verb::Completions(arguments) => verbs::completions::run(&arguments, context),
-        Verb::Man(arguments) => verbs::man::run(&arguments, context),
+        Verb::Completions(arguments) => verbs::completions::run(&arguments),
+        Verb::Man(arguments) => verbs::man::run(&arguments),
     }
 }
 
@@ -129,6 +149,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        command(&Catalogue::new()).debug_assert();
+        command().debug_assert();
     }
 }

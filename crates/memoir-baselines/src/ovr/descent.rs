@@ -48,6 +48,14 @@ impl Costs {
             Self::Each(costs) => costs[row],
         })
     }
+
+    /// The largest of them; 0 if there are no rows.
+    pub(super) fn largest(&self) -> f64 {
+        f64::from(match self {
+            Self::Same(cost) => *cost,
+            Self::Each(costs) => costs.iter().copied().fold(0.0, f32::max),
+        })
+    }
 }
 
 /// Where every class starts: the solution of the problem in which no row is positive.
@@ -60,25 +68,51 @@ pub(super) struct Background {
     variables: Vec<f32>,
 }
 
+/// What dual variables are held in: there is one for each row, and they take more memory than anything else of a [`Point`].
+pub(super) trait Variable: Copy + Default + Send {
+    fn shorten(value: f64) -> Self;
+    fn value(self) -> f64;
+}
+
+impl Variable for f32 {
+    fn shorten(value: f64) -> Self {
+        value as f32
+    }
+
+    fn value(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Variable for f64 {
+    fn shorten(value: f64) -> Self {
+        value
+    }
+
+    fn value(self) -> f64 {
+        self
+    }
+}
+
 /// A point of a two-class problem, in dual variables and the weights that follow from them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Point {
+pub(super) struct Point<V> {
     /// `w = Σ y_i α_i x_i`.
     pub(super) weights: Vec<f64>,
     /// Weight of the constant feature.
     pub(super) bias_weight: f64,
     /// `y_i α_i`, whose sign is that of `y_i` where `α_i` is 0, too.
-    signed_variables: Vec<f64>,
+    signed_variables: Vec<V>,
     /// Rows that still move, while the descent goes on; kept for its memory.
     active: Vec<u32>,
 }
 
-impl Point {
+impl<V: Variable> Point<V> {
     fn new(rows: usize, width: usize) -> Self {
         Self {
             weights: vec![0.0; width],
             bias_weight: 0.0,
-            signed_variables: vec![-0.0; rows],
+            signed_variables: vec![V::shorten(-0.0); rows],
             active: Vec::new(),
         }
     }
@@ -87,12 +121,15 @@ impl Point {
         self.weights.clone_from(&background.weights);
         self.bias_weight = background.bias_weight;
         self.signed_variables.clear();
-        let negative = background.variables.iter().map(|&variable| -f64::from(variable));
+        let negative = background
+            .variables
+            .iter()
+            .map(|&variable| V::shorten(-f64::from(variable)));
         self.signed_variables.extend(negative);
     }
 
     fn sign(&self, row: usize) -> f64 {
-        1f64.copysign(self.signed_variables[row])
+        1f64.copysign(self.signed_variables[row].value())
     }
 
     fn score<C: Column>(&self, row: Row<'_, C>, bias: f64) -> f64 {
@@ -111,14 +148,22 @@ impl Point {
 }
 
 impl<L: Loss, C: Column> Problem<'_, L, C> {
-    /// The solution when no row is positive: where every class starts.
-    pub(super) fn background(&self, random: &mut impl Rng, session: &Session<'_>) -> Result<Background> {
-        let mut point = Point::new(self.rows.len(), self.rows.width());
+    /// The solution when no row is positive: where every class starts. Found with the memory of `point`.
+    pub(super) fn background<V: Variable>(
+        &self,
+        point: &mut Point<V>,
+        random: &mut impl Rng,
+        session: &Session<'_>,
+    ) -> Result<Background> {
+        *point = Point::new(self.rows.len(), self.rows.width());
         let tolerance = self.tolerance * BACKGROUND_PRECISION;
-        self.descend(&mut point, &[], tolerance, random, session)?;
+        self.descend(point, &[], tolerance, random, session)?;
         // Here nearly all rows were active, for classes few are.
         point.active = Vec::new();
-        let rounded = point.signed_variables.iter().map(|variable| -variable as f32);
+        let rounded = point
+            .signed_variables
+            .iter()
+            .map(|variable| -variable.value() as f32);
         let variables: Vec<f32> = rounded.collect();
         // The weights of a point always follow from its variables, so of the rounded ones here.
         point.weights.fill(0.0);
@@ -127,34 +172,34 @@ impl<L: Loss, C: Column> Problem<'_, L, C> {
             point.add(self.rows.row(index), self.bias, -f64::from(variable));
         }
         Ok(Background {
-            weights: point.weights,
+            weights: point.weights.clone(),
             bias_weight: point.bias_weight,
             variables,
         })
     }
 
     /// Leaves in `point` the solution in which the rows numbered `positives` are positive and all others negative.
-    pub(super) fn solve(
+    pub(super) fn solve<V: Variable>(
         &self,
         background: &Background,
         positives: &[u32],
-        point: &mut Point,
+        point: &mut Point<V>,
         random: &mut impl Rng,
         session: &Session<'_>,
     ) -> Result<()> {
         point.reset(background);
         for &row in positives {
             let index = row as usize;
-            let variable = std::mem::replace(&mut point.signed_variables[index], 0.0);
-            point.add(self.rows.row(index), self.bias, -variable);
+            let variable = std::mem::replace(&mut point.signed_variables[index], V::shorten(0.0));
+            point.add(self.rows.row(index), self.bias, -variable.value());
         }
         self.descend(point, positives, self.tolerance, random, session)
     }
 
     /// Works on the rows in `first` first, then on all, until no variable is further than `tolerance` from optimal.
-    fn descend(
+    fn descend<V: Variable>(
         &self,
-        point: &mut Point,
+        point: &mut Point<V>,
         first: &[u32],
         tolerance: f64,
         random: &mut impl Rng,
@@ -210,27 +255,29 @@ impl<L: Loss, C: Column> Problem<'_, L, C> {
     }
 
     /// Moves one variable to where it is optimal, unless it nearly is; returns how far it was from that.
-    fn improve(&self, point: &mut Point, index: usize, tolerance: f64) -> f64 {
+    fn improve<V: Variable>(&self, point: &mut Point<V>, index: usize, tolerance: f64) -> f64 {
         let cost = self.costs.of_row(index);
         if cost <= 0.0 {
             return 0.0;
         }
         let row = self.rows.row(index);
         let sign = point.sign(index);
-        let variable = point.signed_variables[index].abs();
+        let variable = point.signed_variables[index].value().abs();
         let margin = sign * point.score(row, self.bias);
         let violation = self.loss.violation(variable, margin, cost);
         if violation > tolerance * 0.1 {
             let squared_norm = f64::from(row.squared_norm() + (self.bias * self.bias) as f32);
             let best = self.loss.best(variable, margin, squared_norm, cost);
-            point.signed_variables[index] = best.copysign(sign);
-            point.add(row, self.bias, sign * (best - variable));
+            let best = V::shorten(best.copysign(sign));
+            point.signed_variables[index] = best;
+            // As it was shortened: the weights of a point always follow from its variables.
+            point.add(row, self.bias, best.value() - sign * variable);
         }
         violation
     }
 
     /// Value of the problem at `point`, from above and from below.
-    pub(super) fn objective(&self, point: &Point) -> Objective {
+    pub(super) fn objective<V: Variable>(&self, point: &Point<V>) -> Objective {
         let half_norm = 0.5
             * (point.weights.iter().map(|weight| weight * weight).sum::<f64>()
                 + point.bias_weight * point.bias_weight);
@@ -243,7 +290,7 @@ impl<L: Loss, C: Column> Problem<'_, L, C> {
             if cost > 0.0 {
                 let margin = point.sign(index) * point.score(self.rows.row(index), self.bias);
                 objective.primal += cost * self.loss.at(margin);
-                let variable = point.signed_variables[index].abs();
+                let variable = point.signed_variables[index].value().abs();
                 objective.dual -= self.loss.conjugate(variable, cost);
             }
         }

@@ -40,7 +40,7 @@ use memoir::train::Trainer;
 use memoir::{Dataset, Error, Result, Session};
 use rayon::prelude::*;
 
-use descent::{Background, Costs, Point, Problem};
+use descent::{Background, Costs, Point, Problem, Variable};
 use loss::{Logistic, Loss, SquaredHinge};
 use members::Members;
 use rows::{Column, ShortRows};
@@ -97,6 +97,9 @@ const PARAMS: &[Spec] = &[
 
 /// Classes for each thread between two reports of progress. What is learned of them is in memory until then.
 const CLASSES_AT_A_TIME: usize = 8;
+
+/// With costs of 1, 32 bits do for variables from this tolerance on, with a wide margin: they hold seven digits.
+const LEAST_SHORT_TOLERANCE: f64 = 1e-3;
 
 /// One-vs-rest linear classification. Several labels per row are learned as they are; rows count by their weights.
 #[derive(Debug, Clone)]
@@ -173,82 +176,51 @@ impl Ovr {
                 "there is nothing to learn from: no row has a label".to_owned(),
             ));
         }
-        match (self.is_logistic, <u16 as Column>::fits(&rows)) {
-            (false, true) => self.solve_by(
-                SquaredHinge,
-                ShortRows::<u16>::new(rows),
-                data,
-                session,
-                harvest,
-                take,
-            ),
-            (false, false) => self.solve_by(
-                SquaredHinge,
-                ShortRows::<u32>::new(rows),
-                data,
-                session,
-                harvest,
-                take,
-            ),
-            (true, true) => self.solve_by(
-                Logistic,
-                ShortRows::<u16>::new(rows),
-                data,
-                session,
-                harvest,
-                take,
-            ),
-            (true, false) => self.solve_by(
-                Logistic,
-                ShortRows::<u32>::new(rows),
-                data,
-                session,
-                harvest,
-                take,
-            ),
+        if <u16 as Column>::fits(&rows) {
+            self.solve_rows(ShortRows::<u16>::new(rows), data, session, harvest, take)
+        } else {
+            self.solve_rows(ShortRows::<u32>::new(rows), data, session, harvest, take)
         }
     }
 
-    fn solve_by<L: Loss, C: Column, H: Harvest>(
+    fn solve_rows<C: Column, H: Harvest>(
         &self,
-        loss: L,
         rows: ShortRows<C>,
         data: &Dataset,
         session: &Session<'_>,
         harvest: &H,
-        mut take: impl FnMut(H::Crop) -> Result<()>,
+        take: impl FnMut(H::Crop) -> Result<()>,
     ) -> Result<()> {
-        let problem = Problem {
-            rows: &rows,
+        let costs = self.costs(data);
+        // Variables are as large as the costs, and what is lost of them is the error of a gradient.
+        let is_short = self.tolerance >= LEAST_SHORT_TOLERANCE * costs.largest().max(1.0);
+        // Logistic loss tells variables apart, close to their cost, that fewer bits cannot.
+        if self.is_logistic {
+            let problem = self.problem(&rows, Logistic, costs);
+            solve_classes::<_, _, f64, _>(&problem, data, session, harvest, take)
+        } else if is_short {
+            let problem = self.problem(&rows, SquaredHinge, costs);
+            solve_classes::<_, _, f32, _>(&problem, data, session, harvest, take)
+        } else {
+            let problem = self.problem(&rows, SquaredHinge, costs);
+            solve_classes::<_, _, f64, _>(&problem, data, session, harvest, take)
+        }
+    }
+
+    fn problem<'a, L: Loss, C: Column>(
+        &self,
+        rows: &'a ShortRows<C>,
+        loss: L,
+        costs: Costs,
+    ) -> Problem<'a, L, C> {
+        Problem {
+            rows,
             loss,
-            costs: self.costs(data),
+            costs,
             bias: self.bias,
             tolerance: self.tolerance,
             max_passes: self.max_passes,
-        };
-        let start = problem.background(&mut session.random("ovr: rest"), session)?;
-        let points: Vec<Mutex<Point>> = (0..session.threads()).map(|_| Mutex::default()).collect();
-        let classes = data.classes.len();
-        let at_a_time = CLASSES_AT_A_TIME * session.threads();
-        for first in (0..classes).step_by(at_a_time) {
-            session.progress("training", first as u64, classes as u64, "classes");
-            let part: Range<usize> = first..classes.min(first + at_a_time);
-            let members = Members::of(&data.labels, part.clone());
-            let solved: Vec<H::Crop> = session.run(|| {
-                part.into_par_iter()
-                    .map(|class| {
-                        let thread = rayon::current_thread_index().unwrap_or(0);
-                        let mut point = points[thread].lock().unwrap_or_else(PoisonError::into_inner);
-                        let mut random = session.random(&format!("ovr: class {class}"));
-                        problem.solve(&start, members.of_class(class), &mut point, &mut random, session)?;
-                        Ok(harvest.harvest(&problem, &point, &start))
-                    })
-                    .collect::<Result<_>>()
-            })?;
-            solved.into_iter().try_for_each(&mut take)?;
         }
-        session.progress("training", classes as u64, classes as u64, "classes");
-        Ok(())
     }
 
     /// What a unit of loss of each row costs. A row without a label says nothing about any class.
@@ -266,14 +238,49 @@ impl Ovr {
     }
 }
 
+/// Solves the problem of each class, with variables held in `V`; see [`Ovr::solve_all`].
+fn solve_classes<L: Loss, C: Column, V: Variable, H: Harvest>(
+    problem: &Problem<'_, L, C>,
+    data: &Dataset,
+    session: &Session<'_>,
+    harvest: &H,
+    mut take: impl FnMut(H::Crop) -> Result<()>,
+) -> Result<()> {
+    let mut first_point = Point::<V>::default();
+    let start = problem.background(&mut first_point, &mut session.random("ovr: rest"), session)?;
+    let mut points = vec![Mutex::new(first_point)];
+    points.resize_with(session.threads(), Mutex::default);
+    let classes = data.classes.len();
+    let at_a_time = CLASSES_AT_A_TIME * session.threads();
+    for first in (0..classes).step_by(at_a_time) {
+        session.progress("training", first as u64, classes as u64, "classes");
+        let part: Range<usize> = first..classes.min(first + at_a_time);
+        let members = Members::of(&data.labels, part.clone());
+        let solved: Vec<H::Crop> = session.run(|| {
+            part.into_par_iter()
+                .map(|class| {
+                    let thread = rayon::current_thread_index().unwrap_or(0);
+                    let mut point = points[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut random = session.random(&format!("ovr: class {class}"));
+                    problem.solve(&start, members.of_class(class), &mut point, &mut random, session)?;
+                    Ok(harvest.harvest(problem, &point, &start))
+                })
+                .collect::<Result<_>>()
+        })?;
+        solved.into_iter().try_for_each(&mut take)?;
+    }
+    session.progress("training", classes as u64, classes as u64, "classes");
+    Ok(())
+}
+
 /// What is kept of the solution of a class.
 trait Harvest: Sync {
     type Crop: Send;
 
-    fn harvest<L: Loss, C: Column>(
+    fn harvest<L: Loss, C: Column, V: Variable>(
         &self,
         problem: &Problem<'_, L, C>,
-        point: &Point,
+        point: &Point<V>,
         start: &Background,
     ) -> Self::Crop;
 }
@@ -284,10 +291,10 @@ struct Objectives;
 impl Harvest for Objectives {
     type Crop = Objective;
 
-    fn harvest<L: Loss, C: Column>(
+    fn harvest<L: Loss, C: Column, V: Variable>(
         &self,
         problem: &Problem<'_, L, C>,
-        point: &Point,
+        point: &Point<V>,
         _: &Background,
     ) -> Objective {
         problem.objective(point)
@@ -300,10 +307,10 @@ struct Differences<'a>(&'a Ovr);
 impl Harvest for Differences<'_> {
     type Crop = (ClassWeights, f32);
 
-    fn harvest<L: Loss, C: Column>(
+    fn harvest<L: Loss, C: Column, V: Variable>(
         &self,
         _: &Problem<'_, L, C>,
-        point: &Point,
+        point: &Point<V>,
         start: &Background,
     ) -> (ClassWeights, f32) {
         let Differences(ovr) = self;

@@ -5,71 +5,59 @@ use memoir::sparse::Rows;
 /// Entries that are shortened at a time.
 const STRIDE: usize = 1 << 15;
 
-/// A column number, as short as the number of columns allows.
-pub(super) trait Column: Copy + Default + Send + Sync {
-    /// A place among the entries, which are fewer where columns are.
-    type Place: Copy + Send + Sync;
+/// Rows whose places among the entries are counted from the same base.
+const BLOCK: usize = 64;
 
+/// A column number, as short as the number of columns allows; or a number of entries before a row in its block.
+pub(super) trait Column: Copy + Default + Send + Sync {
     /// Whether `rows` can be held with such numbers.
     fn fits(rows: &Rows) -> bool;
-    fn shorten(column: u32) -> Self;
+    fn shorten(number: usize) -> Self;
     fn number(self) -> usize;
-    fn shorten_place(place: usize) -> Self::Place;
-    fn place(place: Self::Place) -> usize;
 }
 
 impl Column for u16 {
-    type Place = u32;
-
     fn fits(rows: &Rows) -> bool {
-        rows.width() <= 1 << 16 && u32::try_from(rows.entries()).is_ok()
+        let most = usize::from(Self::MAX);
+        rows.width() <= most + 1
+            && (0..rows.len()).step_by(BLOCK).all(|first| {
+                (first..rows.len().min(first + BLOCK))
+                    .map(|row| rows.row(row).len())
+                    .sum::<usize>()
+                    <= most
+            })
     }
 
-    fn shorten(column: u32) -> Self {
-        column as u16
+    fn shorten(number: usize) -> Self {
+        number as Self
     }
 
     fn number(self) -> usize {
         usize::from(self)
     }
-
-    fn shorten_place(place: usize) -> u32 {
-        place as u32
-    }
-
-    fn place(place: u32) -> usize {
-        place as usize
-    }
 }
 
 impl Column for u32 {
-    type Place = usize;
-
     fn fits(_: &Rows) -> bool {
         true
     }
 
-    fn shorten(column: u32) -> Self {
-        column
+    fn shorten(number: usize) -> Self {
+        number as Self
     }
 
     fn number(self) -> usize {
         self as usize
     }
-
-    fn shorten_place(place: usize) -> usize {
-        place
-    }
-
-    fn place(place: usize) -> usize {
-        place
-    }
 }
 
 /// Compressed rows with short column numbers.
 pub(super) struct ShortRows<C: Column> {
-    /// Row `n` has the entries `ends[n]..ends[n + 1]`.
-    ends: Vec<C::Place>,
+    /// Entries before each block of rows.
+    bases: Vec<usize>,
+    /// Entries of a row's block before the row, and after each block's last row the entries of the block.
+    starts: Vec<C>,
+    len: usize,
     columns: Vec<C>,
     values: Vec<f32>,
     width: usize,
@@ -93,13 +81,26 @@ impl<C: Column> ShortRows<C> {
         while !indices.is_empty() {
             let start = indices.len().saturating_sub(STRIDE);
             for (column, &index) in columns[start..].iter_mut().zip(&indices[start..]) {
-                *column = C::shorten(index);
+                *column = C::shorten(index as usize);
             }
             indices.truncate(start);
             indices.shrink_to_fit();
         }
+        let len = offsets.len() - 1;
+        let bases: Vec<usize> = offsets[..len].iter().copied().step_by(BLOCK).collect();
+        let mut starts = Vec::with_capacity(len + bases.len());
+        for (first, &base) in (0..len).step_by(BLOCK).zip(&bases) {
+            let last = len.min(first + BLOCK);
+            starts.extend(
+                offsets[first..=last]
+                    .iter()
+                    .map(|offset| C::shorten(offset - base)),
+            );
+        }
         Self {
-            ends: offsets.into_iter().map(C::shorten_place).collect(),
+            bases,
+            starts,
+            len,
             columns,
             values,
             width,
@@ -107,7 +108,7 @@ impl<C: Column> ShortRows<C> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ends.len() - 1
+        self.len
     }
 
     /// Number of columns.
@@ -116,7 +117,11 @@ impl<C: Column> ShortRows<C> {
     }
 
     pub(super) fn row(&self, index: usize) -> Row<'_, C> {
-        let range = C::place(self.ends[index])..C::place(self.ends[index + 1]);
+        let block = index / BLOCK;
+        let base = self.bases[block];
+        // Each block before has one start more than rows.
+        let starts = &self.starts[index + block..][..2];
+        let range = base + starts[0].number()..base + starts[1].number();
         Row {
             columns: &self.columns[range.clone()],
             values: &self.values[range],
@@ -168,6 +173,17 @@ mod tests {
         assert!(rows.entries() > STRIDE && <u16 as Column>::fits(&rows));
         check::<u16>(&rows);
         check::<u32>(&rows);
+        // More entries in a block than 16 bits can count.
+        let columns: Vec<u32> = (0..60_000).collect();
+        let mut long = rows.clone();
+        for _ in 0..2 {
+            long.push(RowView {
+                indices: &columns,
+                values: &vec![0.5; columns.len()],
+            });
+        }
+        assert!(!<u16 as Column>::fits(&long));
+        check::<u32>(&long);
         // One column more than 16 bits can tell apart.
         rows.push(RowView {
             indices: &[1 << 16],

@@ -177,6 +177,30 @@ fn objectives_and_weights_are_those_of_newton_on_the_primal() {
 }
 
 #[test]
+fn variables_of_fewer_bits_reach_the_same_solution() {
+    let data = weighted_dataset();
+    // The least tolerance at which they are used.
+    let ovr = ovr(&[("tolerance", "0.002")]);
+    assert_eq!(ovr.costs(&data).largest() * LEAST_SHORT_TOLERANCE, ovr.tolerance);
+    let rows = ShortRows::<u16>::new(data.rows.clone());
+    let problem = ovr.problem(&rows, SquaredHinge, ovr.costs(&data));
+    let mut sums = [Objective::default(); 2];
+    let [short, long] = &mut sums;
+    let add = |to: &mut Objective, one| {
+        *to = *to + one;
+        Ok(())
+    };
+    solve_classes::<_, _, f32, _>(&problem, &data, &session(1), &Objectives, |one| add(short, one)).unwrap();
+    solve_classes::<_, _, f64, _>(&problem, &data, &session(1), &Objectives, |one| add(long, one)).unwrap();
+    let [short, long] = sums;
+    assert!(
+        (short.primal / long.primal - 1.0).abs() < 1e-5,
+        "{short:?} {long:?}"
+    );
+    assert!((short.dual / long.dual - 1.0).abs() < 1e-5, "{short:?} {long:?}");
+}
+
+#[test]
 fn the_default_tolerance_is_within_half_a_thousandth_of_the_minimum() {
     let data = random_dataset(8, 400, 60, 12, 7);
     let exact = ovr(&[("tolerance", "1e-7")])

@@ -12,7 +12,6 @@ use crate::output::{on_one_line, print};
 use crate::sizes::{show_count, show_counted, show_size};
 use crate::{Context, interrupt};
 
-/// List the classes of a model, or rename, merge and retire some without training anew
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   memoir classes tickets.memoir

@@ -16,7 +16,6 @@ use crate::progress::Progress;
 use crate::sizes::{parse_size, show_count, show_size};
 use crate::{Context, interrupt};
 
-/// Store a model in fewer bytes
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A packed model predicts from the file as it is. f16 keeps the weights of `softmax` to the last bit and stores class

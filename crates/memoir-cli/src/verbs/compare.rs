@@ -10,7 +10,6 @@ use crate::compare::{self, Request};
 use crate::output::print;
 use crate::progress::Progress;
 
-/// Measure the methods of an experiment side by side: time, memory, quality
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Writes results.jsonl (a line per run), results.md (tables) and report.html (figures, sortable tables). A comparison

@@ -3,10 +3,8 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::Context;
 use crate::output::print_bytes;
 
-/// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  memoir completions bash > ~/.local/share/bash-completion/completions/memoir"
@@ -16,14 +14,9 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Into memory first: the generator would panic if the reader of standard output went away.
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut crate::command(&context.catalogue),
-        "memoir",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut crate::command(), "memoir", &mut script);
     print_bytes(&script)
 }

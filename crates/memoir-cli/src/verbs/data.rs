@@ -14,7 +14,6 @@ use crate::interrupt;
 use crate::sizes::show_counted;
 use crate::wordnet::{self, Definition};
 
-/// Build a public data set from an installed package
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -20,7 +20,6 @@ use crate::sizes::{show_count, show_counted, show_size, show_time};
 use crate::verbs::evaluate;
 use crate::{Context, interrupt};
 
-/// Try everything on made-up data: train, measure, explain
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Folder for the data and the model

@@ -18,7 +18,6 @@ use crate::output::{on_one_line, print};
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_time};
 
-/// Measure a model on labelled rows
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Measures:

@@ -19,7 +19,6 @@ use crate::output::{on_one_line, print, write_error};
 use crate::progress::Progress;
 use crate::{Context, marked_text};
 
-/// Show which words decide for an answer, or what a class has learned
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["text", "row", "data", "class"]))]
 #[command(after_help = "Examples:
@@ -66,9 +65,9 @@ struct OfLine<'a> {
     explanation: &'a Explanation,
 }
 
-/// The options that say how to read data are for `--data`.
-pub(crate) fn augment(command: Command) -> Command {
-    command.mut_group("Reading", |options| {
+/// The options; those that say how to read data are for `--data`.
+pub(crate) fn options(command: Command) -> Command {
+    Arguments::augment_args(command).mut_group("Reading", |options| {
         options.conflicts_with_all(["text", "row", "class"])
     })
 }

@@ -17,7 +17,6 @@ use crate::output::{on_one_line, print};
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted, show_size};
 
-/// Show what is in a model file: sizes, parameters, classes
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The model file

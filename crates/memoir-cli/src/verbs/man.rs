@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use memoir::model::write_beside;
 
-use crate::Context;
 use crate::output::print_bytes;
 
-/// Print the manual page, or write the pages of all verbs
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  memoir man | man -l -\n  memoir man --out ~/.local/share/man/man1")]
 pub(crate) struct Arguments {
@@ -18,8 +16,8 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
-    let mut command = crate::command(&context.catalogue);
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut command = crate::command();
     command.build();
     let Some(folder) = &arguments.out else {
         return print_bytes(&page(&command)?);

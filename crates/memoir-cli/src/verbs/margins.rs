@@ -20,7 +20,6 @@ use crate::gap_plot;
 use crate::output::print;
 use crate::progress::Progress;
 
-/// Measure how inexact a rival oracle is, and what the theory says of it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The margin of a row is the score of its true class minus that of the strongest other class. An oracle finds a strong

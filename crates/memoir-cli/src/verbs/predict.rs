@@ -16,7 +16,6 @@ use crate::output::write_error;
 use crate::progress::Progress;
 use crate::sizes::{show_count, show_counted};
 
-/// Predict the best classes of each row
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Output:

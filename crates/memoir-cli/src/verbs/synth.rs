@@ -4,19 +4,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, Command};
 use memoir::data::Format;
 use memoir::model::write_beside;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::{Error, Session};
 
 use crate::arguments::{Running, check_apart};
-use crate::method_options::Given;
+use crate::method_options::{self, Given};
 use crate::progress::Progress;
 use crate::sizes::{show_counted, show_size};
 use crate::{Context, interrupt};
 
-/// Make up data of a wanted shape
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Classes have topics and share parents, so that near classes are confused. Full-scale files are large.
@@ -36,6 +35,11 @@ pub(crate) struct Arguments {
     seed: u64,
     #[command(flatten)]
     running: Running,
+}
+
+/// The options, with those of the shape.
+pub(crate) fn options(command: Command) -> Command {
+    method_options::augment_synth(Arguments::augment_args(command))
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {

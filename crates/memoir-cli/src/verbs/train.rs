@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use memoir::data::{self, PrepOptions, Source, WeightingChoice};
 use memoir::model::Precision;
 use memoir::params::Values;
@@ -14,14 +14,13 @@ use memoir::train::Checkpoints;
 use memoir::{Catalogue, Dataset, Model, train};
 
 use crate::arguments::{Reading, Running, check_apart, parse_positive};
-use crate::method_options::Given;
+use crate::method_options::{self, Given};
 use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_counted, show_size, show_time};
 use crate::{Context, allocator, interrupt};
 
-/// Learn a model from labelled rows and write it to a file
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   memoir train tickets.csv --model tickets.memoir
@@ -118,6 +117,11 @@ fn parse_share(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|share: &f64| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "expected a number between 0 and 1, such as 0.1".to_owned())
+}
+
+/// The options, with those of all algorithms.
+pub(crate) fn options(command: Command) -> Command {
+    method_options::augment(Arguments::augment_args(command), &crate::catalogue())
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {

@@ -76,24 +76,24 @@ impl<'a> Centroids<'a> {
         &self,
         least: i16,
         session: &Session<'_>,
-        mut emit: impl FnMut(u32, &[(u32, i16)]),
+        mut emit: impl FnMut(u32, &[(u32, i16)]) + Send,
     ) -> Result<()> {
         let sums = PerThread::new(session, || Sums::new(self.rows.width()));
+        let of_block =
+            |classes: &Range<usize>| self.block(classes.clone(), least, &mut sums.of_this_thread());
+        let mut before: Vec<Block> = Vec::new();
         for blocks in self.blocks().chunks(session.threads() * BLOCKS_PER_THREAD) {
             session.check()?;
-            let found: Vec<Block> = session.run(|| {
-                let of_block =
-                    |classes: &Range<usize>| self.block(classes.clone(), least, &mut sums.of_this_thread());
-                blocks.par_iter().map(of_block).collect()
+            // Only one thread can hand over what was found; the others go on meanwhile.
+            let (found, ()) = session.run(|| {
+                rayon::join(
+                    || blocks.par_iter().map(of_block).collect(),
+                    || before.iter().for_each(|block| block.emit(&mut emit)),
+                )
             });
-            for (classes, block) in blocks.iter().zip(&found) {
-                let mut start = 0;
-                for (class, &end) in classes.clone().zip(&block.ends) {
-                    emit(class as u32, &block.entries[start..end]);
-                    start = end;
-                }
-            }
+            before = found;
         }
+        before.iter().for_each(|block| block.emit(&mut emit));
         Ok(())
     }
 
@@ -120,6 +120,7 @@ impl<'a> Centroids<'a> {
         let most = rows.map(|&row| self.rows.row(row as usize).indices.len()).sum();
         // Room for all at once: growing would move it about.
         let mut block = Block {
+            first: classes.start,
             ends: Vec::with_capacity(classes.len()),
             entries: Vec::with_capacity(most),
         };
@@ -170,8 +171,20 @@ impl<'a> Centroids<'a> {
 
 /// First weight vectors of some classes, one behind the other.
 struct Block {
+    /// The first of the classes.
+    first: usize,
     ends: Vec<usize>,
     entries: Vec<(u32, i16)>,
+}
+
+impl Block {
+    fn emit(&self, emit: &mut impl FnMut(u32, &[(u32, i16)])) {
+        let mut start = 0;
+        for (class, &end) in (self.first..).zip(&self.ends) {
+            emit(class as u32, &self.entries[start..end]);
+            start = end;
+        }
+    }
 }
 
 /// What one thread adds rows up in; empty between two classes.

@@ -112,7 +112,8 @@ impl Choices {
         let rows_together = if shape.continued { 20.0 } else { 10.0 };
         let rivals = match (long, shape.continued) {
             (true, _) => 7,
-            (false, false) if several => 16,
+            // Labels that are among the rivals when weights are still few leave room for others later.
+            (false, false) if several => 32,
             (false, false) => 14,
             // Weights of old classes are to stay: each is told what it did wrong, and none only that the label should rise.
             (false, true) => 45,
@@ -124,10 +125,10 @@ impl Choices {
         Self {
             plain_rows: !long && !several,
             passes: integer("passes", passes),
-            // Many labels a row crowd each other out of the rivals of the first pass.
+            // Old classes know their rivals, new ones do not.
             rescan: values
                 .word("rescan")
-                .map_or(several || thorough, |word| word == "yes"),
+                .map_or(thorough || several && shape.continued, |word| word == "yes"),
             rivals,
             step_size,
             last_step_size: number(
@@ -180,12 +181,20 @@ impl Choices {
                     match rows_per_class {
                         // Rows that come later have to hold what they say against all that was said before.
                         _ if shape.continued => 1.0,
-                        few if few < FEW_ROWS => 0.8,
+                        few if several || few < FEW_ROWS => 0.8,
                         _ => 0.95,
                     },
                 ),
                 // Few rows that cannot be right only disturb; many show what the usual mistakes are.
-                hopeless: number("hopeless", if rows_per_class > MANY_ROWS { 0.0 } else { 0.01 }),
+                hopeless: number(
+                    "hopeless",
+                    match rows_per_class {
+                        many if many > MANY_ROWS => 0.0,
+                        _ if shape.continued => 0.01,
+                        few if several || few < FEW_ROWS => 0.02,
+                        _ => 0.01,
+                    },
+                ),
             },
             // What is rare in these rows may have been frequent in earlier ones.
             rare_power: number(

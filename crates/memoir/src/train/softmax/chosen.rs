@@ -6,10 +6,10 @@ use crate::sparse::fixed::{
 };
 
 /// Replaces `all` by the members of both, which rise and have none in common, in rising order.
-pub(super) fn merge(some: &[u32], others: &[u32], all: &mut Vec<u32>) {
+pub(super) fn merge(some: &[u32], others: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
     all.clear();
     let mut rest = some;
-    for &other in others {
+    for other in others {
         let (before, after) = rest.split_at(rest.partition_point(|&class| class < other));
         all.extend_from_slice(before);
         all.push(other);

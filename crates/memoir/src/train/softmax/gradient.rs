@@ -37,15 +37,15 @@ pub(super) struct LeftOut {
     pub(super) settled: f32,
 }
 
-/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to work in. Returns the largest
-/// share that a label holds against the rivals.
+/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to work in. Returns the smallest
+/// and the largest share that a label holds against the rivals.
 pub(super) fn slopes(
     scores: RowScores<'_>,
     left_out: LeftOut,
     weight: f32,
     masses: &mut Vec<f32>,
     slopes: &mut Vec<Slope>,
-) -> f32 {
+) -> (f32, f32) {
     let RowScores {
         labels,
         label_scores,
@@ -53,7 +53,7 @@ pub(super) fn slopes(
     } = scores;
     masses.clear();
     if labels.is_empty() || rivals.is_empty() {
-        return 1.0;
+        return (1.0, 1.0);
     }
     let scale = weight / (labels.len() as f32).sqrt();
     let top = label_scores
@@ -66,12 +66,13 @@ pub(super) fn slopes(
     let rival_mass = masses.iter().sum::<f32>() + left_out.tail * weakest;
     // Σ over labels of 1 / (own mass + rival mass): what each rival's mass is multiplied by.
     let mut share = 0.0;
-    let mut least_rise = 1.0f32;
+    let (mut least_rise, mut most_rise) = (1f32, 0f32);
     for (&label, score) in labels.iter().zip(label_scores) {
         let total = exp(score - top) + rival_mass;
         share += 1.0 / total;
         let rise = rival_mass / total;
         least_rise = least_rise.min(rise);
+        most_rise = most_rise.max(rise);
         if rise > 0.0 && rise >= left_out.least {
             slopes.push((label, scale * rise));
         }
@@ -82,7 +83,7 @@ pub(super) fn slopes(
             slopes.push((rival, -scale * fall));
         }
     }
-    1.0 - least_rise
+    (1.0 - most_rise, 1.0 - least_rise)
 }
 
 /// Taylor's series of 2^x: term n is ln(2)^n / n!.
@@ -142,7 +143,7 @@ mod tests {
             let mut got = vec![];
             let scores = RowScores { labels: &names, label_scores: &labels, rivals: &named };
             let left_out = LeftOut { least: 0.0, tail, hopeless: 0.0, settled: 1.0 };
-            let share = slopes(scores, left_out, 1.0, &mut vec![], &mut got);
+            let (smallest, largest) = slopes(scores, left_out, 1.0, &mut vec![], &mut got);
             prop_assert_eq!(got.len(), labels.len() + rivals.len());
             let weakest = rivals.iter().copied().fold(f32::INFINITY, f32::min);
             let tail = f64::from(tail) * f64::from(weakest).exp();
@@ -156,9 +157,12 @@ mod tests {
                 let expected = -(at(1e-4) - at(-1e-4)) / 2e-4;
                 prop_assert!((f64::from(slope) - expected).abs() < 1e-4, "{} {}", slope, expected);
             }
+            let worst = labels.iter().copied().fold(f32::INFINITY, f32::min);
             let best = labels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let alone = loss(&[f64::from(best)], &wide(&rivals), tail);
-            prop_assert!((f64::from(share) - (-alone).exp()).abs() < 1e-4, "{} {}", share, (-alone).exp());
+            for (score, share) in [(worst, smallest), (best, largest)] {
+                let alone = loss(&[f64::from(score)], &wide(&rivals), tail);
+                prop_assert!((f64::from(share) - (-alone).exp()).abs() < 1e-4, "{} {}", share, (-alone).exp());
+            }
         }
     }
 

@@ -243,7 +243,7 @@ fn train<P: Posting + Stored>(
             session.run(|| {
                 for batch in together.chunks(batch_rows) {
                     let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
-                    let source = match &mut memory {
+                    let source = match &memory {
                         Some(memory) if pass > 0 => Source::Memory(memory),
                         Some(memory) => Source::Scan(Some(memory)),
                         None => Source::Scan(None),

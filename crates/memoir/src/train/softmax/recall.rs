@@ -47,7 +47,7 @@ pub(super) fn measure<P: Posting>(
             &[],
             &mut nothing,
         );
-        let known = memory.row(row as usize);
+        let known: Vec<u32> = memory.row(row as usize).collect();
         let strongest = found
             .iter()
             .filter(|rival| rival.score > 0 && !labels.contains(&rival.class))

@@ -104,7 +104,7 @@ impl<'s> Keeper<'s> {
         } = learned;
         let fits = weights.fits(&current) && best.as_ref().is_none_or(|best| weights.fits(best));
         let memory_fits = match memory {
-            Some(memory) => memory.restore(remembered),
+            Some(memory) => memory.restore(&remembered),
             None => remembered.is_empty(),
         };
         if !fits || !memory_fits {
@@ -142,7 +142,7 @@ impl<'s> Keeper<'s> {
         let (accuracy, without_gain, snapshot) = learned.best.held();
         let (postings, dense) = learned.weights.values();
         let (best_postings, best_dense) = snapshot.map_or((&[][..], &[][..]), |(p, d)| (&p[..], &d[..]));
-        let remembered = learned.memory.as_ref().map_or(&[][..], RivalMemory::all);
+        let remembered = learned.memory.as_ref().map(RivalMemory::all).unwrap_or_default();
         let state = State {
             numbers: vec![
                 place.pass as u64,
@@ -153,7 +153,7 @@ impl<'s> Keeper<'s> {
             arrays: vec![
                 bytemuck::cast_slice(postings),
                 bytemuck::cast_slice(dense),
-                bytemuck::cast_slice(remembered),
+                bytemuck::cast_slice(&remembered),
                 bytemuck::cast_slice(best_postings),
                 bytemuck::cast_slice(best_dense),
             ],

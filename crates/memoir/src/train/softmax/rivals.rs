@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::chosen::{PlaceMemory, merge, score_classes};
 use super::emphasis::Emphasis;
 use super::gradient::{self, LeftOut, RowScores};
-use super::memory::{Memoranda, RivalMemory};
+use super::memory::RivalMemory;
 use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
 use super::weights::Weights;
@@ -20,7 +20,7 @@ const TASK: usize = 32;
 /// Where a batch's rivals come from.
 pub(super) enum Source<'a> {
     /// An exact scan; what it finds is remembered, if there is a memory.
-    Scan(Option<&'a mut RivalMemory>),
+    Scan(Option<&'a RivalMemory>),
     /// The classes found before.
     Memory(&'a RivalMemory),
 }
@@ -37,7 +37,7 @@ pub(super) struct RivalSearch<'a> {
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
     pub(super) scratches: PerThread<Scratch>,
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<BatchSlopes>,
 }
 
 #[derive(Default)]
@@ -52,16 +52,8 @@ pub(super) struct Scratch {
     chosen: PlaceMemory,
     rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
-    /// The largest share that a label of the row holds.
-    label_share: f32,
-}
-
-/// What one task leaves behind.
-#[derive(Default)]
-pub(super) struct Task {
-    slopes: BatchSlopes,
-    /// What is to be remembered of its rows.
-    memoranda: Memoranda,
+    /// The smallest and the largest share that a label of the row holds.
+    label_shares: (f32, f32),
 }
 
 impl<'a> RivalSearch<'a> {
@@ -108,12 +100,11 @@ impl<'a> RivalSearch<'a> {
         session: &Session<'_>,
     ) -> Result<()> {
         let mut tasks = std::mem::take(&mut self.tasks);
-        tasks.resize_with(batch.len().div_ceil(TASK), Task::default);
-        let memory = match &source {
-            Source::Memory(memory) => Some(*memory),
-            Source::Scan(_) => None,
+        tasks.resize_with(batch.len().div_ceil(TASK), BatchSlopes::default);
+        let (memory, to_remember) = match source {
+            Source::Memory(memory) => (Some(memory), None),
+            Source::Scan(to_remember) => (None, to_remember),
         };
-        let remember = matches!(source, Source::Scan(Some(_)));
         session.run(|| {
             let with_number = batch.par_chunks(TASK).zip(&mut tasks).enumerate();
             with_number.for_each(|(number, (rows, task))| {
@@ -125,15 +116,16 @@ impl<'a> RivalSearch<'a> {
                 for (place, &row) in (number * TASK..).zip(rows) {
                     // Most likely this thread's next task is the next of the batch.
                     self.ask_for(&batch[place + 1..], weights, memory);
-                    self.one_row(weights, row as usize, memory, &mut scratch, &mut task.slopes);
-                    if remember {
+                    self.one_row(weights, row as usize, memory, &mut scratch, task);
+                    if let Some(to_remember) = to_remember {
                         // Later passes do without rows that say what no weight of theirs can bear out, and without those that
                         // have been heard.
                         let LeftOut {
                             hopeless, settled, ..
                         } = self.left_out;
-                        let teaches = (hopeless..=settled).contains(&scratch.label_share);
-                        task.memoranda.push(if teaches { &scratch.rivals } else { &[] });
+                        let (smallest, largest) = scratch.label_shares;
+                        let teaches = largest >= hopeless && smallest <= settled;
+                        to_remember.remember(row as usize, if teaches { &scratch.rivals } else { &[] });
                     }
                 }
             });
@@ -142,15 +134,8 @@ impl<'a> RivalSearch<'a> {
         slopes.clear();
         for task in &tasks {
             let before = slopes.slopes.len();
-            slopes.slopes.extend_from_slice(&task.slopes.slopes);
-            slopes
-                .ends
-                .extend(task.slopes.ends.iter().map(|end| end + before));
-        }
-        if let Source::Scan(Some(memory)) = source {
-            for (rows, task) in batch.chunks(TASK).zip(&tasks) {
-                task.memoranda.keep(rows, memory);
-            }
+            slopes.slopes.extend_from_slice(&task.slopes);
+            slopes.ends.extend(task.ends.iter().map(|end| end + before));
         }
         self.tasks = tasks;
         Ok(())
@@ -207,7 +192,7 @@ impl<'a> RivalSearch<'a> {
                 fixed_label_scores: label_scores,
                 ..
             } = scratch;
-            merge(memory.row(row), labels, classes);
+            merge(labels, memory.row(row), classes);
             score_classes(weights, quantized, classes, chosen, scores);
             label_scores.clear();
             for (&class, &score) in classes.iter().zip(scores.iter()) {
@@ -259,7 +244,7 @@ impl<'a> RivalSearch<'a> {
             label_scores: &scratch.label_scores,
             rivals: &scratch.rivals,
         };
-        scratch.label_share = gradient::slopes(
+        scratch.label_shares = gradient::slopes(
             scores,
             self.left_out,
             weight,
@@ -268,12 +253,5 @@ impl<'a> RivalSearch<'a> {
         );
         self.emphasis.adapt(&mut slopes.slopes[first..], repeated);
         slopes.ends.push(slopes.slopes.len());
-    }
-}
-
-impl Task {
-    fn clear(&mut self) {
-        self.slopes.clear();
-        self.memoranda.clear();
     }
 }

@@ -186,9 +186,9 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
             ..choices.left_out
         };
         let mut search = RivalSearch::new(&data, &rows, 12, left_out, &session);
-        let mut memory = RivalMemory::new(400, 12);
+        let memory = RivalMemory::new(400, 12);
         let mut slopes = BatchSlopes::default();
-        let source = Source::Scan(Some(&mut memory));
+        let source = Source::Scan(Some(&memory));
         search
             .slopes(
                 &weights,

@@ -21,8 +21,8 @@ pub(crate) use packed::{number, push_number};
 pub use posting::{Narrow, Posting, Wide};
 pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
 pub(crate) use quantize::{least_kept, quantize_into};
+pub(crate) use search::search_others;
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
-pub(crate) use search::{for_each_feature, search_others};
 pub use select::FixedScore;
 
 /// Dense rows are padded to a multiple of this many classes.

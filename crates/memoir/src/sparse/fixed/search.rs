@@ -63,7 +63,7 @@ const AHEAD: usize = 16;
 
 /// Calls `with` with each feature of the row, its value and its weights. Values of 0, of which trimmed rows have many, are left out.
 #[inline]
-pub(crate) fn for_each_feature<'w, W: FeatureRows>(
+fn for_each_feature<'w, W: FeatureRows>(
     weights: &'w W,
     row: QuantizedRow<'_>,
     mut with: impl FnMut(u32, i16, FeatureRow<'w, W::Posting>),

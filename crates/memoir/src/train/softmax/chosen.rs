@@ -1,89 +1,149 @@
-//! Scores of chosen classes for a row, without a scan over all.
+//! Scores of chosen classes for some rows, without a scan over all.
+//!
+//! Rows that share a feature look the same weights up, and the more of them do, the longer the list of these is. So what all rows look for
+//! is found feature by feature: a list is spread out once, to a place for each class, for all rows that need it.
+
+use std::ops::Range;
 
 use super::weights::Weights;
-use crate::sparse::fixed::{
-    FeatureRow, FeatureRows, Posting, QuantizedRow, for_each_common, for_each_feature,
-};
+use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, QuantizedRow, for_each_common};
 
-/// Replaces `all` by the members of both, which rise and have none in common, in rising order.
-pub(super) fn merge(some: &[u32], others: impl Iterator<Item = u32>, all: &mut Vec<u32>) {
-    all.clear();
-    let mut rest = some;
-    for other in others {
-        let (before, after) = rest.split_at(rest.partition_point(|&class| class < other));
-        all.extend_from_slice(before);
-        all.push(other);
-        rest = after;
-    }
-    all.extend_from_slice(rest);
-}
+/// Rows that can be scored together.
+pub(super) const MOST_ROWS: usize = 1 << 10;
 
-/// Memory to look for chosen classes in.
+/// Weights that are spread out in about the time that it takes to look one row's classes up among them.
+const SPREAD_PER_ROW: usize = 150;
+
+/// Rows, the classes chosen for each, and the scores of these. The memory is used again and again.
 #[derive(Default)]
-pub(super) struct PlaceMemory {
-    /// For each class one more than its place among those that are looked for, or 0; all zero between rows.
-    places: Vec<u8>,
-    /// Places and weights of those that a feature has, and room for more.
-    found: Vec<(u8, i16)>,
+pub(super) struct ChosenScores {
+    rows: ChosenClasses,
+    /// What each row has of a feature.
+    tokens: Vec<Token>,
+    /// A weight for each class, all zero between features.
+    spread: Vec<i16>,
 }
 
-/// Scores of the given classes (rising) for a row, without a scan over all.
-pub(super) fn score_classes<P: Posting>(
-    weights: &Weights<P>,
-    row: QuantizedRow<'_>,
-    classes: &[u32],
-    memory: &mut PlaceMemory,
-    scores: &mut Vec<i32>,
-) {
-    scores.clear();
-    scores.resize(classes.len(), 0);
-    let scores = &mut scores[..];
-    // One byte a class, so that the places of all stay in the first-level cache.
-    let placed = u8::try_from(classes.len()).is_ok();
-    // Walking through all postings is quicker than looking classes up, up to about so many.
-    let walked = if placed { 10 * classes.len() } else { 0 };
-    memory.places.resize(weights.classes(), 0);
-    if memory.found.len() < walked {
-        memory.found.resize(walked, (0, 0));
+#[derive(Default)]
+struct ChosenClasses {
+    /// Row `n` has the classes `ends[n - 1]..ends[n]`, rising.
+    ends: Vec<usize>,
+    classes: Vec<u32>,
+    scores: Vec<i32>,
+}
+
+impl ChosenClasses {
+    fn range(&self, place: usize) -> Range<usize> {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[place]
     }
-    let (places, found) = (&mut memory.places[..], &mut memory.found[..]);
-    if placed {
-        for (place, &class) in (1..=u8::MAX).zip(classes) {
-            places[class as usize] = place;
+
+    /// The classes of a row, and their scores to be added to.
+    fn row_mut(&mut self, place: usize) -> (&[u32], &mut [i32]) {
+        let range = self.range(place);
+        (&self.classes[range.clone()], &mut self.scores[range])
+    }
+
+    /// Adds what a feature gives, which has a weight for each class, to the rows that have it.
+    fn add(&mut self, tokens: &[Token], weights: &[i16]) {
+        for token in tokens {
+            let (classes, scores) = self.row_mut(token.place());
+            for (score, &class) in scores.iter_mut().zip(classes) {
+                *score += i32::from(weights[class as usize]) * token.value();
+            }
         }
     }
-    for_each_feature(weights, row, |_, value, row| {
-        let value = i32::from(value);
-        match row {
-            FeatureRow::Dense(dense) => {
-                for (score, &class) in scores.iter_mut().zip(classes) {
-                    *score += i32::from(dense[class as usize]) * value;
+}
+
+/// A feature, the place of a row that has it, and its value there, from the highest bits to the lowest: so numbers are in the order of their
+/// features.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Token(u64);
+
+impl Token {
+    fn new(feature: u32, place: usize, value: i16) -> Self {
+        Self(u64::from(feature) << 32 | (place as u64) << 16 | u64::from(value as u16))
+    }
+
+    fn feature(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn place(self) -> usize {
+        usize::from((self.0 >> 16) as u16)
+    }
+
+    fn value(self) -> i32 {
+        i32::from(self.0 as i16)
+    }
+}
+
+impl ChosenScores {
+    /// Without rows.
+    pub(super) fn clear(&mut self) {
+        self.rows.ends.clear();
+        self.rows.classes.clear();
+        self.tokens.clear();
+    }
+
+    /// Appends a row and its classes: those of both, which rise and have none in common. There are at most [`MOST_ROWS`] rows.
+    pub(super) fn push(&mut self, row: QuantizedRow<'_>, some: &[u32], others: impl Iterator<Item = u32>) {
+        let ChosenClasses { ends, classes, .. } = &mut self.rows;
+        let place = ends.len();
+        assert!(place < MOST_ROWS, "a place has 16 bits");
+        let tokens = row.indices.iter().zip(row.values);
+        // Values of 0, of which trimmed rows have many, change no score.
+        let tokens = tokens.filter(|token| *token.1 != 0);
+        self.tokens
+            .extend(tokens.map(|(&feature, &value)| Token::new(feature, place, value)));
+        let mut rest = some;
+        for other in others {
+            let (before, after) = rest.split_at(rest.partition_point(|&class| class < other));
+            classes.extend_from_slice(before);
+            classes.push(other);
+            rest = after;
+        }
+        classes.extend_from_slice(rest);
+        ends.push(classes.len());
+    }
+
+    /// Scores all classes of all rows.
+    pub(super) fn score<P: Posting>(&mut self, weights: &Weights<P>) {
+        let Self { rows, tokens, spread } = self;
+        rows.scores.clear();
+        rows.scores.resize(rows.classes.len(), 0);
+        spread.resize(weights.classes(), 0);
+        tokens.sort_unstable();
+        for tokens in tokens.chunk_by(|a, b| a.feature() == b.feature()) {
+            match weights.feature(tokens[0].feature()) {
+                FeatureRow::Dense(weights) => rows.add(tokens, weights),
+                // Weights that are learned are never packed.
+                FeatureRow::Packed(_) => {}
+                FeatureRow::Sparse(postings) if postings.len() <= SPREAD_PER_ROW * tokens.len() => {
+                    for posting in postings {
+                        spread[posting.class() as usize] = posting.weight();
+                    }
+                    rows.add(tokens, spread);
+                    for posting in postings {
+                        spread[posting.class() as usize] = 0;
+                    }
+                }
+                FeatureRow::Sparse(postings) => {
+                    for token in tokens {
+                        let (classes, scores) = rows.row_mut(token.place());
+                        for_each_common(postings, classes, |place, posting| {
+                            scores[place] += i32::from(postings[posting].weight()) * token.value();
+                        });
+                    }
                 }
             }
-            // Weights that are learned are never packed.
-            FeatureRow::Packed(_) => {}
-            FeatureRow::Sparse(postings) if postings.len() < walked => {
-                let found = &mut found[..postings.len()];
-                let mut number = 0;
-                for posting in postings {
-                    let place = places[posting.class() as usize];
-                    // Noted whether it is looked for or not, and kept if it is: whether is hard to foresee, so a branch would cost more.
-                    found[number] = (place, posting.weight());
-                    number += usize::from(place != 0);
-                }
-                for &(place, weight) in &found[..number] {
-                    scores[usize::from(place) - 1] += i32::from(weight) * value;
-                }
-            }
-            FeatureRow::Sparse(postings) => for_each_common(postings, classes, |place, posting| {
-                scores[place] += i32::from(postings[posting].weight()) * value;
-            }),
         }
-    });
-    if placed {
-        for &class in classes {
-            places[class as usize] = 0;
-        }
+    }
+
+    /// The classes of a row, rising, and their scores.
+    pub(super) fn row(&self, place: usize) -> (&[u32], &[i32]) {
+        let range = self.rows.range(place);
+        (&self.rows.classes[range.clone()], &self.rows.scores[range])
     }
 }
 
@@ -99,7 +159,19 @@ mod tests {
     use super::*;
     use crate::sparse::fixed::{Narrow, SearchScratch, search};
 
-    /// As many classes as a byte can tell apart, one more, and many more.
+    #[test]
+    fn tokens_hold_what_they_were_made_of() {
+        for (feature, place, value) in [(0, 0, 1), (u32::MAX, MOST_ROWS - 1, i16::MIN), (7, 3, -1)] {
+            let token = Token::new(feature, place, value);
+            assert_eq!(
+                (token.feature(), token.place(), token.value()),
+                (feature, place, i32::from(value))
+            );
+        }
+        assert!(Token::new(3, 900, -5) < Token::new(4, 0, 0));
+    }
+
+    /// Few classes and many, for one row and for many together: some lists are spread out and others are looked through.
     #[test]
     fn chosen_classes_are_scored_as_in_a_scan() {
         let data = data(900, 400, 30, 1, 2);
@@ -108,21 +180,39 @@ mod tests {
         let rows = QuantizedRows::new(&data.rows, 0.0);
         let earlier = Earlier::<Narrow>::nothing();
         let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);
+        let mut chosen = ChosenScores::default();
         for dense_from in [10, 1000] {
             let layout = Layout { least: 1, dense_from };
             let weights = Weights::starting(&earlier, &centroids, 400, layout, &session).unwrap();
-            let (mut memory, mut scores) = (PlaceMemory::default(), vec![]);
-            for number in [1, 12, 254, 255, 256, 400] {
-                let classes: Vec<u32> = (0..number).collect();
-                for row in (0..900).step_by(90) {
-                    let row = rows.row(row);
+            for (number, together) in [(1, 900), (12, 1), (12, 90), (254, 7), (400, 1)] {
+                // Those that some and others have are to be put in order.
+                let some: Vec<u32> = (0..number).filter(|class| class % 3 == 0).collect();
+                let others = || (0..number).filter(|class| class % 3 != 0);
+                let all: Vec<u32> = (0..number).collect();
+                chosen.clear();
+                for row in 0..together {
+                    chosen.push(rows.row(row), &some, others());
+                }
+                chosen.score(&weights);
+                for row in 0..together {
                     let (mut found, mut scanned) = (vec![], vec![]);
                     let mut scratch = SearchScratch::default();
-                    search(&weights, row, 1, &mut scratch, &mut found, &classes, &mut scanned);
-                    score_classes(&weights, row, &classes, &mut memory, &mut scores);
-                    assert_eq!(scores, scanned, "{number} classes, dense from {dense_from}");
-                    assert!(memory.places.iter().all(|&place| place == 0));
+                    search(
+                        &weights,
+                        rows.row(row),
+                        1,
+                        &mut scratch,
+                        &mut found,
+                        &all,
+                        &mut scanned,
+                    );
+                    assert_eq!(
+                        chosen.row(row),
+                        (&all[..], &scanned[..]),
+                        "{together} rows, dense from {dense_from}"
+                    );
                 }
+                assert!(chosen.spread.iter().all(|&weight| weight == 0));
             }
         }
     }

@@ -1,8 +1,10 @@
 //! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::chosen::{PlaceMemory, merge, score_classes};
+use super::chosen::{ChosenScores, MOST_ROWS};
 use super::emphasis::Emphasis;
 use super::gradient::{self, LeftOut, RowScores};
 use super::memory::RivalMemory;
@@ -14,10 +16,14 @@ use crate::per_thread::PerThread;
 use crate::sparse::fixed::{FixedScore, Posting, SearchScratch, search_others};
 use crate::{Result, Session};
 
-/// Rows that one task works through. Fixed, so that results never depend on the number of threads.
+/// Rows that one task searches rivals for.
 const TASK: usize = 32;
 
+/// Tasks for each thread where rivals are remembered: rows that are scored together gain by being many.
+const TASKS_PER_THREAD: usize = 4;
+
 /// Where a batch's rivals come from.
+#[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     /// An exact scan; what it finds is remembered, if there is a memory.
     Scan(Option<&'a RivalMemory>),
@@ -46,10 +52,7 @@ pub(super) struct Scratch {
     found: Vec<FixedScore>,
     fixed_label_scores: Vec<i32>,
     label_scores: Vec<f32>,
-    /// Rivals and labels of a row, and the score of each.
-    classes: Vec<u32>,
-    scores: Vec<i32>,
-    chosen: PlaceMemory,
+    chosen: ChosenScores,
     rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
     /// The smallest and the largest share that a label of the row holds.
@@ -99,34 +102,31 @@ impl<'a> RivalSearch<'a> {
         slopes: &mut BatchSlopes,
         session: &Session<'_>,
     ) -> Result<()> {
-        let mut tasks = std::mem::take(&mut self.tasks);
-        tasks.resize_with(batch.len().div_ceil(TASK), BatchSlopes::default);
-        let (memory, to_remember) = match source {
-            Source::Memory(memory) => (Some(memory), None),
-            Source::Scan(to_remember) => (None, to_remember),
+        // How rows are shared out changes no result.
+        let rows_of_task = match source {
+            Source::Scan(_) => TASK,
+            Source::Memory(_) => {
+                let tasks = TASKS_PER_THREAD * session.threads();
+                batch.len().div_ceil(tasks).clamp(TASK, MOST_ROWS)
+            }
         };
+        let mut tasks = std::mem::take(&mut self.tasks);
+        tasks.resize_with(batch.len().div_ceil(rows_of_task), BatchSlopes::default);
         session.run(|| {
-            let with_number = batch.par_chunks(TASK).zip(&mut tasks).enumerate();
+            let with_number = batch.par_chunks(rows_of_task).zip(&mut tasks).enumerate();
             with_number.for_each(|(number, (rows, task))| {
                 task.clear();
                 if session.cancel().is_raised() {
                     return;
                 }
                 let mut scratch = self.scratches.of_this_thread();
-                for (place, &row) in (number * TASK..).zip(rows) {
-                    // Most likely this thread's next task is the next of the batch.
-                    self.ask_for(&batch[place + 1..], weights, memory);
-                    self.one_row(weights, row as usize, memory, &mut scratch, task);
-                    if let Some(to_remember) = to_remember {
-                        // Later passes do without rows that say what no weight of theirs can bear out, and without those that
-                        // have been heard.
-                        let LeftOut {
-                            hopeless, settled, ..
-                        } = self.left_out;
-                        let (smallest, largest) = scratch.label_shares;
-                        let teaches = largest >= hopeless && smallest <= settled;
-                        to_remember.remember(row as usize, if teaches { &scratch.rivals } else { &[] });
+                match source {
+                    Source::Scan(memory) => {
+                        let first = number * rows_of_task;
+                        let own = first..first + rows.len();
+                        self.scan(weights, batch, own, memory, &mut scratch, task);
                     }
+                    Source::Memory(memory) => self.score_again(weights, rows, memory, &mut scratch, task),
                 }
             });
         });
@@ -141,8 +141,100 @@ impl<'a> RivalSearch<'a> {
         Ok(())
     }
 
+    /// Appends the slopes of the rows at the places `own` of the batch, and enters rivals into `memory`.
+    fn scan<P: Posting>(
+        &self,
+        weights: &Weights<P>,
+        batch: &[u32],
+        own: Range<usize>,
+        memory: Option<&RivalMemory>,
+        scratch: &mut Scratch,
+        slopes: &mut BatchSlopes,
+    ) {
+        for place in own {
+            // Most likely this thread's next task is the next of the batch.
+            self.ask_for(&batch[place + 1..], weights);
+            let row = batch[place] as usize;
+            let (labels, quantized) = (self.data.labels.row(row), self.rows.row(row));
+            scratch.rivals.clear();
+            if labels.is_empty() || quantized.indices.is_empty() {
+                slopes.ends.push(slopes.slopes.len());
+            } else {
+                // A class that shares nothing with the row is no rival.
+                search_others(
+                    weights,
+                    quantized,
+                    self.rivals,
+                    &mut scratch.search,
+                    &mut scratch.found,
+                    labels,
+                    &mut scratch.fixed_label_scores,
+                );
+                let unit = quantized.score_unit();
+                let rivals = scratch.found.iter();
+                scratch
+                    .rivals
+                    .extend(rivals.map(|found| (found.class, found.score as f32 * unit)));
+                self.add_slopes(row, scratch, slopes);
+            }
+            if let Some(memory) = memory {
+                // Later passes do without rows that say what no weight of theirs can bear out, and without those that have been heard.
+                let LeftOut {
+                    hopeless, settled, ..
+                } = self.left_out;
+                let (smallest, largest) = scratch.label_shares;
+                let teaches = largest >= hopeless && smallest <= settled;
+                memory.remember(row, if teaches { &scratch.rivals } else { &[] });
+            }
+        }
+    }
+
+    /// Appends the slopes of `rows`, against the rivals that are remembered of each.
+    fn score_again<P: Posting>(
+        &self,
+        weights: &Weights<P>,
+        rows: &[u32],
+        memory: &RivalMemory,
+        scratch: &mut Scratch,
+        slopes: &mut BatchSlopes,
+    ) {
+        let mut chosen = std::mem::take(&mut scratch.chosen);
+        chosen.clear();
+        for (place, &row) in rows.iter().enumerate() {
+            if let Some(&next) = rows.get(place + 4) {
+                self.rows.ask_for(next as usize);
+                self.data.labels.ask_for(next as usize);
+                memory.ask_for(next as usize);
+            }
+            if let Some(&next) = rows.get(place + 8) {
+                self.rows.ask_where(next as usize);
+                self.data.labels.ask_where(next as usize);
+            }
+            let row = row as usize;
+            chosen.push(self.rows.row(row), self.data.labels.row(row), memory.row(row));
+        }
+        chosen.score(weights);
+        for (place, &row) in rows.iter().enumerate() {
+            let row = row as usize;
+            let labels = self.data.labels.row(row);
+            let unit = self.rows.row(row).score_unit();
+            scratch.rivals.clear();
+            scratch.fixed_label_scores.clear();
+            let (classes, scores) = chosen.row(place);
+            for (&class, &score) in classes.iter().zip(scores) {
+                if labels.binary_search(&class).is_ok() {
+                    scratch.fixed_label_scores.push(score);
+                } else {
+                    scratch.rivals.push((class, score as f32 * unit));
+                }
+            }
+            self.add_slopes(row, scratch, slopes);
+        }
+        scratch.chosen = chosen;
+    }
+
     /// Asks for what the next few rows need: rows come in random order, and each thing that is asked for tells where the next one is.
-    fn ask_for<P: Posting>(&self, next: &[u32], weights: &Weights<P>, memory: Option<&RivalMemory>) {
+    fn ask_for<P: Posting>(&self, next: &[u32], weights: &Weights<P>) {
         let features = |place| {
             next.get(place)
                 .map_or(&[][..], |&row| self.rows.row(row as usize).indices)
@@ -156,9 +248,6 @@ impl<'a> RivalSearch<'a> {
         if let Some(&row) = next.get(2) {
             self.rows.ask_for(row as usize);
             self.data.labels.ask_for(row as usize);
-            if let Some(memory) = memory {
-                memory.ask_for(row as usize);
-            }
         }
         if let Some(&row) = next.get(4) {
             self.rows.ask_where(row as usize);
@@ -166,64 +255,10 @@ impl<'a> RivalSearch<'a> {
         }
     }
 
-    /// Appends the slopes of one row; leaves its rivals in the scratch.
-    fn one_row<P: Posting>(
-        &self,
-        weights: &Weights<P>,
-        row: usize,
-        memory: Option<&RivalMemory>,
-        scratch: &mut Scratch,
-        slopes: &mut BatchSlopes,
-    ) {
+    /// Appends the slopes of a row whose rivals and label scores are in the scratch.
+    fn add_slopes(&self, row: usize, scratch: &mut Scratch, slopes: &mut BatchSlopes) {
         let labels = self.data.labels.row(row);
-        let quantized = self.rows.row(row);
-        let unit = quantized.score_unit();
-        scratch.rivals.clear();
-        if labels.is_empty() || quantized.indices.is_empty() {
-            slopes.ends.push(slopes.slopes.len());
-            return;
-        }
-        if let Some(memory) = memory {
-            let Scratch {
-                classes,
-                scores,
-                chosen,
-                rivals,
-                fixed_label_scores: label_scores,
-                ..
-            } = scratch;
-            merge(labels, memory.row(row), classes);
-            score_classes(weights, quantized, classes, chosen, scores);
-            label_scores.clear();
-            for (&class, &score) in classes.iter().zip(scores.iter()) {
-                if labels.binary_search(&class).is_ok() {
-                    label_scores.push(score);
-                } else {
-                    rivals.push((class, score as f32 * unit));
-                }
-            }
-        } else {
-            let Scratch {
-                search: memory,
-                found,
-                fixed_label_scores: label_scores,
-                ..
-            } = scratch;
-            // A class that shares nothing with the row is no rival.
-            search_others(
-                weights,
-                quantized,
-                self.rivals,
-                memory,
-                found,
-                labels,
-                label_scores,
-            );
-            let rivals = scratch.found.iter();
-            scratch
-                .rivals
-                .extend(rivals.map(|found| (found.class, found.score as f32 * unit)));
-        }
+        let unit = self.rows.row(row).score_unit();
         if self.emphasis.shifts() {
             for (rival, score) in &mut scratch.rivals {
                 *score += self.emphasis.shift(*rival);

@@ -93,7 +93,9 @@ impl<'a> Centroids<'a> {
             });
             before = found;
         }
-        before.iter().for_each(|block| block.emit(&mut emit));
+        for block in &before {
+            block.emit(&mut emit);
+        }
         Ok(())
     }
 

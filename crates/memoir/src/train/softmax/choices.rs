@@ -125,7 +125,7 @@ impl Choices {
         Self {
             plain_rows: !long && !several,
             passes: integer("passes", passes),
-            // Old classes know their rivals, new ones do not.
+            // Going on takes little time anyway, and what remembering costs with several labels would add up.
             rescan: values
                 .word("rescan")
                 .map_or(thorough || several && shape.continued, |word| word == "yes"),

@@ -231,3 +231,19 @@ fn with_array(bytes: &[u8], name: &str, change: impl FnOnce(&mut [u8])) -> Vec<u
     changed[slot..slot + 8].copy_from_slice(&sum.to_le_bytes());
     changed
 }
+
+#[test]
+fn a_summary_says_what_is_in_the_model() {
+    let summary = model(text(), Precision::F16).summary().unwrap();
+    assert_eq!(
+        (summary.classes, summary.features, summary.weights),
+        (3, 4, Some(6))
+    );
+    assert_eq!((summary.input, summary.precision), ("text", Some("f16")));
+    assert_eq!(summary.largest_classes[0].name, "c \"quoted\"\n");
+    assert_eq!(summary.smallest_classes[0].rows, 0);
+    let json = serde_json::to_value(&summary).unwrap();
+    assert_eq!(json["params"]["rivals"], 30);
+    assert_eq!(json["tensors"][0]["element"], "U64");
+    assert_eq!(json["weighting"], "log-tf-idf");
+}

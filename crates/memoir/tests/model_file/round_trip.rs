@@ -383,19 +383,3 @@ fn an_answer_is_explained_by_its_features() {
     assert_eq!((strongest[0].name.as_str(), strongest[0].weight), ("smoke", 0.5));
     assert_eq!(original.class_features(2, 9, &session(1)).unwrap().len(), 2);
 }
-
-#[test]
-fn a_summary_says_what_is_in_the_model() {
-    let summary = model(text(), Precision::F16).summary().unwrap();
-    assert_eq!(
-        (summary.classes, summary.features, summary.weights),
-        (3, 4, Some(6))
-    );
-    assert_eq!((summary.input, summary.precision), ("text", Some("f16")));
-    assert_eq!(summary.largest_classes[0].name, "c \"quoted\"\n");
-    assert_eq!(summary.smallest_classes[0].rows, 0);
-    let json = serde_json::to_value(&summary).unwrap();
-    assert_eq!(json["params"]["rivals"], 30);
-    assert_eq!(json["tensors"][0]["element"], "U64");
-    assert_eq!(json["weighting"], "log-tf-idf");
-}

@@ -15,7 +15,6 @@
 //! Their score is the same for all classes and cannot change their order, so the model holds what a class *adds* to
 //! them. That, with small weights dropped, is megabytes where the weights themselves are classes times features.
 //! Scores are therefore margins relative to a class without rows.
-
 //!
 //! Besides the rows, little is held in memory: what has been learned waits on disk (`by_feature`), and the rows are given
 //! back before it is put together.

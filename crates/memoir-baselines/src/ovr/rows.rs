@@ -19,13 +19,10 @@ pub(super) trait Column: Copy + Default + Send + Sync {
 impl Column for u16 {
     fn fits(rows: &Rows) -> bool {
         let most = usize::from(Self::MAX);
+        let (offsets, last) = (rows.offsets(), rows.len());
+        let mut blocks = (0..last).step_by(BLOCK);
         rows.width() <= most + 1
-            && (0..rows.len()).step_by(BLOCK).all(|first| {
-                (first..rows.len().min(first + BLOCK))
-                    .map(|row| rows.row(row).len())
-                    .sum::<usize>()
-                    <= most
-            })
+            && blocks.all(|first| offsets[last.min(first + BLOCK)] - offsets[first] <= most)
     }
 
     fn shorten(number: usize) -> Self {

@@ -1,9 +1,11 @@
 //! Which rows are set aside to calibrate by. Decided by what is in a row alone, because two places must agree on it: the
 //! weighting of features, which must not know the labels of these rows, and the training that leaves them out.
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::LabelSets;
+use crate::sparse::Rows;
 
 /// With fewer rows than this none can be spared.
 const LEAST_DATA: usize = 2000;
@@ -61,9 +63,10 @@ impl SetAside {
         self.limit == 0
     }
 
-    /// What decides about a row with these features: equal for equal rows, so that they are set aside together.
-    pub(crate) fn hash(features: &[u32]) -> u64 {
-        xxh3_64(bytemuck::cast_slice(features))
+    /// What decides about each row: equal for rows with the same features, so that they are set aside together.
+    pub(crate) fn hashes(rows: &Rows) -> Vec<u64> {
+        let hash = |row| xxh3_64(bytemuck::cast_slice(rows.row(row).indices));
+        (0..rows.len()).into_par_iter().map(hash).collect()
     }
 
     /// Whether rows with this hash are set aside.

@@ -199,9 +199,14 @@ fn length(values: &[f32]) -> f64 {
 ///
 /// Rows that are set aside do not count: their labels must not be known when scores are calibrated by them.
 fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> {
-    let by_class = RowsByClass::new(labels);
-    let aside = SetAside::of(labels);
-    let counted: Vec<bool> = (rows.iter().map(|row| !aside.has(SetAside::hash(row.indices)))).collect();
+    let (by_class, counted) = rayon::join(
+        || RowsByClass::new(labels),
+        || {
+            let aside = SetAside::of(labels);
+            let hashes = SetAside::hashes(rows).into_iter();
+            hashes.map(|hash| !aside.has(hash)).collect::<Vec<bool>>()
+        },
+    );
     let ranges = even_ranges(frequency, rayon::current_num_threads());
     let of_range = |range: Range<usize>| spread_of_range(rows, &by_class, &counted, range);
     ranges.into_par_iter().map(of_range).collect::<Vec<_>>().concat()

@@ -46,7 +46,7 @@ pub fn fit(
     let (params, chosen) = super::told(values, &*trainer, &data, 0);
     let kept = values.integer(KEEP_ROWS).unwrap_or(0) as usize;
     let mut model = Model {
-        calibration: left_out.and_then(|scores| Calibration::fit(&scores, Basis::SetAside)),
+        calibration: left_out.and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside))),
         rehearsal: Rehearsal::choose(&[&data], &class_counts, kept),
         origin: Origin {
             algorithm: algorithm.name.to_owned(),
@@ -90,7 +90,7 @@ impl Model {
                 scores.push(self.known_features(row), best, labels);
             }
         }
-        if let Some(calibration) = Calibration::fit(&scores, Basis::HeldOut) {
+        if let Some(calibration) = session.run(|| Calibration::fit(&scores, Basis::HeldOut)) {
             self.calibration = Some(calibration);
         }
         Ok(())

@@ -113,7 +113,7 @@ pub fn continue_from(
     };
     let mut grown = Model {
         calibration: left_out
-            .and_then(|scores| Calibration::fit(&scores, Basis::SetAside))
+            .and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside)))
             .or_else(|| model.calibration.clone()),
         rehearsal,
         origin: Origin {

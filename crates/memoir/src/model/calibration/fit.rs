@@ -1,5 +1,7 @@
 //! Fitting a calibration: Newton's method on the logistic loss, then shares of right answers that rise.
 
+use rayon::prelude::*;
+
 use super::curve::{Curve, Evidence, SIGNS, TERMS, dot, logistic};
 use super::{Basis, Calibration, HeldOutScores};
 
@@ -14,6 +16,9 @@ const MOST_KNOTS: usize = 20;
 
 /// Pulls weights towards zero, as much as so many rows would; keeps them finite where answers can be told apart perfectly.
 const RIDGE: f64 = 0.05;
+
+/// Examples that one thread adds up at a time.
+const EXAMPLES_PER_TASK: usize = 1024;
 
 /// Steps of Newton's method, at most; it needs about six.
 const STEPS: usize = 25;
@@ -32,10 +37,13 @@ impl Calibration {
         }
         let spread = mean_spread(sample);
         let mut best: Option<(f64, f64, Vec<Example>, [f64; TERMS])> = None;
+        // Each search starts where the one before it ended: not far from where it will end.
+        let mut start = [0.0; TERMS];
         for factor in TEMPERATURES {
             let temperature = f64::from((factor / spread) as f32);
             let answers = examples(sample, temperature, 0..1);
-            let (weights, loss) = with_signs(&answers);
+            let (weights, loss) = with_signs(&answers, start);
+            start = weights;
             if best.as_ref().is_none_or(|best| loss < best.0) {
                 best = Some((loss, temperature, answers, weights));
             }
@@ -52,7 +60,7 @@ impl Calibration {
             rows: sample.len() as u64,
             several_labels: sample.has_several_labels(),
             answer: curve(weights, rising_shares(&answers, &weights)),
-            others: curve(with_signs(&others).0, Vec::new()),
+            others: curve(with_signs(&others, weights).0, Vec::new()),
         };
         calibration.check().is_ok().then_some(calibration)
     }
@@ -85,8 +93,39 @@ fn examples(sample: &HeldOutScores, temperature: f64, ranks: std::ops::Range<usi
     examples
 }
 
-/// The loss of `weights` with its gradient and its second derivatives.
-fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f64; TERMS]; TERMS]) {
+/// A loss with its gradient and its second derivatives.
+type Loss = (f64, [f64; TERMS], [[f64; TERMS]; TERMS]);
+
+/// The loss of `weights`.
+fn loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
+    let parts: Vec<Loss> = examples
+        .par_chunks(EXAMPLES_PER_TASK)
+        .map(|part| part_of_loss(part, weights))
+        .collect();
+    let (mut sum, mut gradient, mut second) = (0.0, [0.0; TERMS], [[0.0; TERMS]; TERMS]);
+    for part in parts {
+        sum += part.0;
+        for i in 0..TERMS {
+            gradient[i] += part.1[i];
+            for j in 0..=i {
+                second[i][j] += part.2[i][j];
+            }
+        }
+    }
+    for i in 0..TERMS {
+        sum += 0.5 * RIDGE * weights[i] * weights[i];
+        gradient[i] += RIDGE * weights[i];
+        second[i][i] += RIDGE;
+        let (above, below) = second.split_at_mut(i);
+        for (row, &value) in above.iter_mut().zip(&below[0]) {
+            row[i] = value;
+        }
+    }
+    (sum, gradient, second)
+}
+
+/// What some examples add to the loss; of the second derivatives only those below the diagonal, and it.
+fn part_of_loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
     let mut sum = 0.0;
     // What is still to be added to it is the logarithm of this: taken once in a while, not for every row.
     let mut product = 1.0f64;
@@ -112,35 +151,27 @@ fn loss(examples: &[Example], weights: &[f64; TERMS]) -> (f64, [f64; TERMS], [[f
             }
         }
     }
-    sum += product.ln();
-    for i in 0..TERMS {
-        sum += 0.5 * RIDGE * weights[i] * weights[i];
-        gradient[i] += RIDGE * weights[i];
-        second[i][i] += RIDGE;
-        let (above, below) = second.split_at_mut(i);
-        for (row, &value) in above.iter_mut().zip(&below[0]) {
-            row[i] = value;
-        }
-    }
-    (sum, gradient, second)
+    (sum + product.ln(), gradient, second)
 }
 
-/// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are left out.
-fn with_signs(examples: &[Example]) -> ([f64; TERMS], f64) {
+/// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are left out. Looked for from
+/// `start` on.
+fn with_signs(examples: &[Example], start: [f64; TERMS]) -> ([f64; TERMS], f64) {
     let mut used = [true; TERMS];
+    let mut found = (start, 0.0);
     loop {
-        let found = newton(examples, used);
+        found = newton(examples, found.0, used);
         let wrong = |term: &usize| found.0[*term] * SIGNS[*term] < 0.0;
         let Some(term) = (0..TERMS).find(wrong) else {
             return found;
         };
         used[term] = false;
+        found.0[term] = 0.0;
     }
 }
 
-/// The weights with the least loss, zero for terms that are not `used`, and that loss.
-fn newton(examples: &[Example], used: [bool; TERMS]) -> ([f64; TERMS], f64) {
-    let mut weights = [0.0; TERMS];
+/// The weights with the least loss among those that differ from `weights` in terms that are `used`, and that loss.
+fn newton(examples: &[Example], mut weights: [f64; TERMS], used: [bool; TERMS]) -> ([f64; TERMS], f64) {
     let mut here = loss(examples, &weights);
     for _ in 0..STEPS {
         let direction = step(here.2, here.1, used);
@@ -303,7 +334,7 @@ mod tests {
     #[test]
     fn newton_ends_where_the_gradient_is_zero() {
         let examples = examples(&world(500, 9), 1.0, 0..1);
-        let (weights, _) = newton(&examples, [true; TERMS]);
+        let (weights, _) = newton(&examples, [0.0; TERMS], [true; TERMS]);
         let (_, gradient, _) = loss(&examples, &weights);
         assert!(gradient.iter().all(|slope| slope.abs() < 0.5), "{gradient:?}");
     }
@@ -313,7 +344,7 @@ mod tests {
         let examples: Vec<Example> = (0..300)
             .map(|i| ([1.0, f64::from(i % 7), 0.0, 0.0, 1.0], true))
             .collect();
-        let (weights, _) = newton(&examples, [true; TERMS]);
+        let (weights, _) = newton(&examples, [0.0; TERMS], [true; TERMS]);
         assert!(weights.iter().all(|weight| weight.is_finite()));
         assert!(logistic(dot(&weights, &examples[0].0)) > 0.9);
         assert!(

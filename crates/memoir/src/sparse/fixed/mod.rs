@@ -15,6 +15,7 @@ mod search;
 mod select;
 
 pub(crate) use answer::{Answerer, least_of_largest};
+pub(crate) use kernel::Sum;
 pub(crate) use lookup::for_each_common;
 pub use packed::{Bits, PackedRow, pack};
 pub(crate) use packed::{number, push_number};

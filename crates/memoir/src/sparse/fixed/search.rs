@@ -1,6 +1,6 @@
 //! The exact scan: scores of all classes for a row, and the best of them.
 
-use super::kernel::Machine;
+use super::kernel::{Machine, Sum};
 use super::select::{Best, FixedScore};
 use super::{LANES, PackedRow, Posting, QuantizedRow, padded};
 use crate::sparse::ask_for;
@@ -28,24 +28,22 @@ pub trait FeatureRows: Sync {
 
 /// Reusable memory of one searching thread.
 #[derive(Debug)]
-pub struct SearchScratch {
+pub struct SearchScratch<S = i32> {
     machine: Machine,
     /// One sum per class, all zero between searches.
-    sums: Vec<i32>,
+    sums: Vec<S>,
     dense: Vec<(u32, i16)>,
-    zeros: Vec<i16>,
     /// The largest sum of each block of classes.
-    maxima: Vec<i32>,
+    maxima: Vec<S>,
     best: Best,
 }
 
-impl Default for SearchScratch {
+impl<S> Default for SearchScratch<S> {
     fn default() -> Self {
         Self {
             machine: Machine::detect(),
             sums: Vec::new(),
             dense: Vec::new(),
-            zeros: Vec::new(),
             maxima: Vec::new(),
             best: Best::default(),
         }
@@ -109,12 +107,12 @@ pub fn search<W: FeatureRows>(
 }
 
 /// Writes the `k` best of the classes that are not among `labels` and score above zero to `out`, by rising class (ties: lower class number
-/// first), and the scores of the labels, which are classes, to `label_scores`.
-pub(crate) fn search_others<W: FeatureRows>(
+/// first), and the scores of the labels, which are classes, to `label_scores`. Scores are in the units of the kind of sum.
+pub(crate) fn search_others<W: FeatureRows, S: Sum>(
     weights: &W,
     row: QuantizedRow<'_>,
     k: usize,
-    scratch: &mut SearchScratch,
+    scratch: &mut SearchScratch<S>,
     out: &mut Vec<FixedScore>,
     labels: &[u32],
     label_scores: &mut Vec<i32>,
@@ -122,44 +120,44 @@ pub(crate) fn search_others<W: FeatureRows>(
     score_all(weights, row, scratch);
     label_scores.clear();
     for &label in labels {
-        label_scores.push(std::mem::replace(&mut scratch.sums[label as usize], i32::MIN));
+        let score = std::mem::replace(&mut scratch.sums[label as usize], S::LOWEST);
+        label_scores.push(score.into());
     }
     select(weights.classes(), k, labels.len(), 0, scratch);
     scratch.best.finish_by_class(out);
 }
 
 /// Adds up the scores of all classes.
-fn score_all<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
+fn score_all<W: FeatureRows, S: Sum>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch<S>) {
     let classes = weights.classes();
     if scratch.sums.len() != padded(classes) {
-        scratch.sums = vec![0; padded(classes)];
-        scratch.zeros = vec![0; padded(classes)];
+        scratch.sums = vec![S::default(); padded(classes)];
     }
     add_sparse(weights, row, scratch);
     add_dense(weights, classes, scratch);
 }
 
 /// Adds the postings of the row's features, and notes those that have dense rows.
-fn add_sparse<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch) {
+fn add_sparse<W: FeatureRows, S: Sum>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch<S>) {
     let sums = &mut scratch.sums[..];
     scratch.dense.clear();
     let dense = &mut scratch.dense;
-    for_each_feature(weights, row, |feature, value, row| match row {
-        FeatureRow::Dense(_) => dense.push((feature, value)),
-        FeatureRow::Packed(row) => {
-            let value = i32::from(value);
-            row.for_each(|class, weight| {
+    let features = row.indices.len();
+    for_each_feature(weights, row, |feature, value, row| {
+        let value = S::value(value, features);
+        match row {
+            FeatureRow::Dense(_) => dense.push((feature, value)),
+            FeatureRow::Packed(row) => row.for_each(|class, weight| {
                 if let Some(sum) = sums.get_mut(class as usize) {
-                    *sum = sum.wrapping_add(i32::from(weight) * value);
+                    sum.add(weight, value);
                 }
-            });
-        }
-        FeatureRow::Sparse(postings) => {
-            let value = i32::from(value);
-            for posting in postings {
-                // A damaged model file may name a class that does not exist; it must do no harm.
-                if let Some(sum) = sums.get_mut(posting.class() as usize) {
-                    *sum = sum.wrapping_add(i32::from(posting.weight()) * value);
+            }),
+            FeatureRow::Sparse(postings) => {
+                for posting in postings {
+                    // A damaged model file may name a class that does not exist; it must do no harm.
+                    if let Some(sum) = sums.get_mut(posting.class() as usize) {
+                        sum.add(posting.weight(), value);
+                    }
                 }
             }
         }
@@ -167,24 +165,23 @@ fn add_sparse<W: FeatureRows>(weights: &W, row: QuantizedRow<'_>, scratch: &mut 
 }
 
 /// Adds the dense rows that were noted, and notes the maximum of each whole block among the first `classes`.
-fn add_dense<W: FeatureRows>(weights: &W, classes: usize, scratch: &mut SearchScratch) {
+fn add_dense<W: FeatureRows, S: Sum>(weights: &W, classes: usize, scratch: &mut SearchScratch<S>) {
     let SearchScratch {
         machine,
         sums,
         dense,
-        zeros,
         maxima,
         ..
     } = scratch;
     let whole = classes - classes % LANES;
     maxima.clear();
     if dense.is_empty() {
-        machine.push_block_maxima(&sums[..whole], maxima);
+        S::push_block_maxima(*machine, &sums[..whole], maxima);
         return;
     }
     let groups = dense.len().div_ceil(DENSE_TOGETHER);
     for (group, features) in (1..).zip(dense.chunks(DENSE_TOGETHER)) {
-        let mut rows = [&zeros[..]; DENSE_TOGETHER];
+        let mut rows = [&[][..]; DENSE_TOGETHER];
         let mut values = [0; DENSE_TOGETHER];
         for (place, &(feature, value)) in features.iter().enumerate() {
             if let FeatureRow::Dense(row) = weights.feature(feature) {
@@ -194,18 +191,12 @@ fn add_dense<W: FeatureRows>(weights: &W, classes: usize, scratch: &mut SearchSc
         for start in (0..sums.len()).step_by(STRIP) {
             let end = (start + STRIP).min(sums.len());
             let strip = &mut sums[start..end];
-            for (rows, values) in rows
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .zip(values.as_chunks::<4>().0)
-                .take(features.len().div_ceil(4))
-            {
-                machine.add_four(strip, rows.map(|row| &row[start..end]), *values);
-            }
+            let number = features.len();
+            S::add_dense(*machine, strip, &rows[..number], &values[..number], start);
             if group == groups {
                 // While the sums are in the cache.
-                machine.push_block_maxima(&strip[..whole.saturating_sub(start).min(end - start)], maxima);
+                let whole = whole.saturating_sub(start).min(end - start);
+                S::push_block_maxima(*machine, &strip[..whole], maxima);
             }
         }
     }
@@ -213,7 +204,7 @@ fn add_dense<W: FeatureRows>(weights: &W, classes: usize, scratch: &mut SearchSc
 
 /// Finds the `k` best sums above `floor` of the first `classes`, whose block maxima are noted, and clears all sums. Up to `gone` of the sums
 /// were lowered after that.
-fn select(classes: usize, k: usize, gone: usize, mut floor: i32, scratch: &mut SearchScratch) {
+fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch: &mut SearchScratch<S>) {
     let SearchScratch {
         machine,
         sums,
@@ -224,19 +215,27 @@ fn select(classes: usize, k: usize, gone: usize, mut floor: i32, scratch: &mut S
     let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
     // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it.
     if k > 0 && maxima.len() >= 2 * (k + gone) {
-        floor = floor.max(machine.reached_by(k + gone, maxima).saturating_sub(1));
+        let reached: i32 = S::reached_by(*machine, k + gone, maxima).into();
+        floor = floor.max(reached.saturating_sub(1));
     }
     best.start(k, floor);
     let mut first = 0;
     for (block, &maximum) in blocks.iter().zip(maxima.iter()) {
-        if maximum > best.threshold() {
-            machine.offer_block(block, first, best);
+        if maximum.into() > best.threshold() {
+            let mut above = S::above(*machine, block, best.threshold());
+            while above != 0 {
+                let lane = above.trailing_zeros();
+                above &= above - 1;
+                best.offer(block[lane as usize].into(), first + lane);
+            }
         }
         first += LANES as u32;
     }
-    best.offer_all(rest, first);
+    for (class, &sum) in (first..).zip(rest) {
+        best.offer(sum.into(), class);
+    }
     // Sums beyond the last class can only come from a damaged file; the next search must not see them either.
-    sums.fill(0);
+    sums.fill(S::default());
 }
 
 #[cfg(test)]

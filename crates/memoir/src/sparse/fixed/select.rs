@@ -56,13 +56,6 @@ impl Best {
         }
     }
 
-    /// Offers the sums of the classes from `first` on.
-    pub(super) fn offer_all(&mut self, scores: &[i32], first: u32) {
-        for (class, &score) in (first..).zip(scores) {
-            self.offer(score, class);
-        }
-    }
-
     /// Drops all but the k best; these stay in their order.
     #[cold]
     fn cut(&mut self) {

@@ -38,7 +38,7 @@ impl Aside {
         if choice.is_empty() {
             return Self::nobody();
         }
-        let hashes: Vec<u64> = data.rows.iter().map(|row| SetAside::hash(row.indices)).collect();
+        let hashes = SetAside::hashes(&data.rows);
         let mut left = data.labels.class_counts(data.classes.len());
         for (left, before) in left.iter_mut().zip(class_counts_before) {
             *left = left.saturating_add(*before);

@@ -16,9 +16,10 @@ pub(super) struct Learner<'a> {
 }
 
 impl<'a> Learner<'a> {
-    pub(super) fn new(search: RivalSearch<'a>, rare_power: f32, session: &Session<'_>) -> Self {
+    /// Each feature moves at its own of `paces`.
+    pub(super) fn new(search: RivalSearch<'a>, paces: Vec<f32>, session: &Session<'_>) -> Self {
         Self {
-            updater: Updater::new(search.rows, rare_power, session),
+            updater: Updater::new(paces, session),
             search,
             slopes: BatchSlopes::default(),
         }

@@ -32,6 +32,7 @@ mod weights;
 use std::sync::{Mutex, PoisonError};
 
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 
 use crate::catalogue::Algorithm;
 use crate::data::Dataset;
@@ -59,7 +60,7 @@ use rows::QuantizedRows;
 use update::Step;
 use weights::Weights;
 
-/// Batches are learned from without a word to anybody else until they have this many rows: each word costs a change between threads.
+/// Batches are learned from without a word to anybody else until they have this many rows.
 const BATCH_ROWS: usize = 4096;
 
 /// `softmax` as users see it.
@@ -109,11 +110,14 @@ impl Trainer for Softmax {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
-        if data.classes.len() <= Narrow::CLASSES {
-            train::<Narrow>(self, &Earlier::nothing(), data, valid, session)
-        } else {
-            train::<Wide>(self, &Earlier::nothing(), data, valid, session)
-        }
+        // All of it among the session's own threads: where one hands over to another, both may wait for the same processor.
+        session.run(|| {
+            if data.classes.len() <= Narrow::CLASSES {
+                train::<Narrow>(self, &Earlier::nothing(), data, valid, session)
+            } else {
+                train::<Wide>(self, &Earlier::nothing(), data, valid, session)
+            }
+        })
     }
 
     fn train_further(
@@ -123,13 +127,15 @@ impl Trainer for Softmax {
         valid: Option<&Dataset>,
         session: &Session<'_>,
     ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
-        if data.classes.len() <= Narrow::CLASSES {
-            let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
-            train(self, &earlier, data, valid, session)
-        } else {
-            let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
-            train(self, &earlier, data, valid, session)
-        }
+        session.run(|| {
+            if data.classes.len() <= Narrow::CLASSES {
+                let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
+                train(self, &earlier, data, valid, session)
+            } else {
+                let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
+                train(self, &earlier, data, valid, session)
+            }
+        })
     }
 
     fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
@@ -170,13 +176,13 @@ fn train<P: Posting + Stored>(
     let with_repeated = (!earlier.rehearsal.is_empty())
         .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
     let all = with_repeated.as_ref().unwrap_or(data);
-    let rows = session.run(|| QuantizedRows::new(&all.rows, choices.trim));
-    // Held-out rows are as good.
-    let aside = if valid.is_some() {
-        Aside::nobody()
-    } else {
-        Aside::choose(data, &earlier.class_counts)
+    let rows = QuantizedRows::new(&all.rows, choices.trim);
+    let choose_aside = || match valid {
+        None => Aside::choose(data, &earlier.class_counts),
+        // Held-out rows are as good.
+        Some(_) => Aside::nobody(),
     };
+    let (aside, paces) = rayon::join(choose_aside, || update::paces(&rows, choices.rare_power));
     let row_weights = aside.row_weights(data);
     let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)
         .with_row_weights(row_weights.as_deref());
@@ -187,7 +193,7 @@ fn train<P: Posting + Stored>(
     if choices.asks_for_start_scale(values) && earlier.rows == 0 {
         let length = choices.start.scale;
         let best = if let Some(valid) = valid {
-            let rows = session.run(|| QuantizedRows::new(&valid.rows, choices.trim));
+            let rows = QuantizedRows::new(&valid.rows, choices.trim);
             let all: Vec<u32> = (0..valid.len() as u32).collect();
             start::best_length(&weights, &rows, &valid.labels, &all, length, session)?
         } else {
@@ -202,7 +208,7 @@ fn train<P: Posting + Stored>(
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
         .with_emphasis(emphasis, data.len())
         .with_usual_weight(usual_weight(data, earlier));
-    let mut learner = Learner::new(search, choices.rare_power, session);
+    let mut learner = Learner::new(search, paces, session);
     let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
     let mut order = aside.rows(all.len(), false);
     let mut random = session.random("softmax: order of rows");
@@ -228,7 +234,7 @@ fn train<P: Posting + Stored>(
         // Rows of which nothing is remembered teach nothing more.
         let taught: Vec<u32> = match &memory {
             Some(memory) if pass > 0 => order
-                .iter()
+                .par_iter()
                 .copied()
                 .filter(|&row| memory.has(row as usize))
                 .collect(),
@@ -240,23 +246,20 @@ fn train<P: Posting + Stored>(
         let rest = &taught[(done_before * batch_rows).min(taught.len())..];
         for together in rest.chunks(batch_rows * BATCH_ROWS.div_ceil(batch_rows)) {
             session.progress(&stage, (number * batch_rows) as u64, taught.len() as u64, "rows");
-            session.run(|| {
-                for batch in together.chunks(batch_rows) {
-                    let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
-                    let source = match &memory {
-                        Some(memory) if pass > 0 => Source::Memory(memory),
-                        Some(memory) => Source::Scan(Some(memory)),
-                        None => Source::Scan(None),
-                    };
-                    let step = Step {
-                        size: choices.step_size_at(done),
-                        round: (pass * batches_per_pass + number) as u64,
-                    };
-                    learner.learn(&mut weights, batch, source, step, session)?;
-                    number += 1;
-                }
-                Ok(())
-            })?;
+            for batch in together.chunks(batch_rows) {
+                let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
+                let source = match &memory {
+                    Some(memory) if pass > 0 => Source::Memory(memory),
+                    Some(memory) => Source::Scan(Some(memory)),
+                    None => Source::Scan(None),
+                };
+                let step = Step {
+                    size: choices.step_size_at(done),
+                    round: (pass * batches_per_pass + number) as u64,
+                };
+                learner.learn(&mut weights, batch, source, step, session)?;
+                number += 1;
+            }
             let learned = Learned {
                 weights: &mut weights,
                 memory: &mut memory,
@@ -280,7 +283,7 @@ fn train<P: Posting + Stored>(
     let mut scores = None;
     let mut waiting = aside.rows(data.len(), true);
     if !waiting.is_empty() {
-        let before = session.run(|| finish::scorer(&weights, &choices));
+        let before = finish::scorer(&weights, &choices);
         scores = Some(aside::scores(&aside, &*before, data, session)?);
         drop(before);
         waiting.shuffle(&mut random);
@@ -293,7 +296,7 @@ fn train<P: Posting + Stored>(
         }
     }
     drop((learner, memory, order));
-    Ok((session.run(|| finish::scorer(&weights, &choices)), scores))
+    Ok((finish::scorer(&weights, &choices), scores))
 }
 
 /// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long steps are. Rows that come

@@ -13,7 +13,7 @@ use super::update::BatchSlopes;
 use super::weights::Weights;
 use crate::data::Dataset;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::{FixedScore, Posting, SearchScratch, search_others};
+use crate::sparse::fixed::{FixedScore, Posting, QuantizedRow, SearchScratch, Sum, search_others};
 use crate::{Result, Session};
 
 /// Rows that one task searches rivals for.
@@ -48,7 +48,8 @@ pub(super) struct RivalSearch<'a> {
 
 #[derive(Default)]
 pub(super) struct Scratch {
-    search: SearchScratch,
+    rough: SearchScratch<i16>,
+    exact: SearchScratch,
     found: Vec<FixedScore>,
     fixed_label_scores: Vec<i32>,
     label_scores: Vec<f32>,
@@ -114,7 +115,8 @@ impl<'a> RivalSearch<'a> {
         tasks.resize_with(batch.len().div_ceil(rows_of_task), BatchSlopes::default);
         session.run(|| {
             let with_number = batch.par_chunks(rows_of_task).zip(&mut tasks).enumerate();
-            with_number.for_each(|(number, (rows, task))| {
+            // Tasks are few and long: none should wait behind another while a thread has nothing to do.
+            with_number.with_max_len(1).for_each(|(number, (rows, task))| {
                 task.clear();
                 if session.cancel().is_raised() {
                     return;
@@ -160,21 +162,7 @@ impl<'a> RivalSearch<'a> {
             if labels.is_empty() || quantized.indices.is_empty() {
                 slopes.ends.push(slopes.slopes.len());
             } else {
-                // A class that shares nothing with the row is no rival.
-                search_others(
-                    weights,
-                    quantized,
-                    self.rivals,
-                    &mut scratch.search,
-                    &mut scratch.found,
-                    labels,
-                    &mut scratch.fixed_label_scores,
-                );
-                let unit = quantized.score_unit();
-                let rivals = scratch.found.iter();
-                scratch
-                    .rivals
-                    .extend(rivals.map(|found| (found.class, found.score as f32 * unit)));
+                scratch.search(weights, quantized, self.rivals, labels);
                 self.add_slopes(row, scratch, slopes);
             }
             if let Some(memory) = memory {
@@ -219,13 +207,14 @@ impl<'a> RivalSearch<'a> {
             let labels = self.data.labels.row(row);
             let unit = self.rows.row(row).score_unit();
             scratch.rivals.clear();
-            scratch.fixed_label_scores.clear();
+            scratch.label_scores.clear();
             let (classes, scores) = chosen.row(place);
             for (&class, &score) in classes.iter().zip(scores) {
+                let score = score as f32 * unit;
                 if labels.binary_search(&class).is_ok() {
-                    scratch.fixed_label_scores.push(score);
+                    scratch.label_scores.push(score);
                 } else {
-                    scratch.rivals.push((class, score as f32 * unit));
+                    scratch.rivals.push((class, score));
                 }
             }
             self.add_slopes(row, scratch, slopes);
@@ -258,17 +247,14 @@ impl<'a> RivalSearch<'a> {
     /// Appends the slopes of a row whose rivals and label scores are in the scratch.
     fn add_slopes(&self, row: usize, scratch: &mut Scratch, slopes: &mut BatchSlopes) {
         let labels = self.data.labels.row(row);
-        let unit = self.rows.row(row).score_unit();
         if self.emphasis.shifts() {
             for (rival, score) in &mut scratch.rivals {
                 *score += self.emphasis.shift(*rival);
             }
+            for (score, &label) in scratch.label_scores.iter_mut().zip(labels) {
+                *score += self.emphasis.shift(label);
+            }
         }
-        let label_scores = scratch.fixed_label_scores.iter().zip(labels);
-        let label_scores =
-            label_scores.map(|(&score, &label)| score as f32 * unit + self.emphasis.shift(label));
-        scratch.label_scores.clear();
-        scratch.label_scores.extend(label_scores);
         let repeated = row >= self.first_repeated;
         let weights = self.data.weights.as_ref();
         let weight = weights.map_or(1.0, |weights| weights[row] / self.usual_weight)
@@ -288,5 +274,35 @@ impl<'a> RivalSearch<'a> {
         );
         self.emphasis.adapt(&mut slopes.slopes[first..], repeated);
         slopes.ends.push(slopes.slopes.len());
+    }
+}
+
+impl Scratch {
+    /// Finds the strongest rivals of a row, by rising class, and the scores of its labels. A class that shares nothing with the row is no
+    /// rival.
+    fn search<P: Posting>(
+        &mut self,
+        weights: &Weights<P>,
+        row: QuantizedRow<'_>,
+        rivals: usize,
+        labels: &[u32],
+    ) {
+        let (found, scores) = (&mut self.found, &mut self.fixed_label_scores);
+        let features = row.indices.len();
+        let products = if i16::has_room(features) {
+            search_others(weights, row, rivals, &mut self.rough, found, labels, scores);
+            i16::products(features)
+        } else {
+            search_others(weights, row, rivals, &mut self.exact, found, labels, scores);
+            i32::products(features)
+        };
+        let unit = row.score_unit() * products;
+        let found = self.found.iter();
+        self.rivals.clear();
+        self.rivals
+            .extend(found.map(|found| (found.class, found.score as f32 * unit)));
+        let scores = self.fixed_label_scores.iter();
+        self.label_scores.clear();
+        self.label_scores.extend(scores.map(|&score| score as f32 * unit));
     }
 }

@@ -21,8 +21,9 @@ const MOST_ROWS: usize = 2500;
 /// The longest vectors: more would leave too little room for weights to grow.
 const LONGEST: f32 = 12.0;
 
-/// Lengths that are compared.
-const TRIED: std::ops::RangeInclusive<u8> = 2..=16;
+/// Lengths below this are compared, the whole numbers from [`SHORTEST`] on.
+const LENGTHS: usize = 17;
+const SHORTEST: usize = 2;
 
 /// A shorter length is preferred unless it is worse by this, in the mean logarithm of the label's probability.
 const TOLERANCE: f64 = 0.01;
@@ -58,22 +59,37 @@ pub(super) fn best_length<P: Posting>(
     if differences.iter().all(Vec::is_empty) {
         return Ok(length);
     }
-    let loss = |length: f32| -> f64 {
-        let mass = |row: &Vec<f32>| {
-            row.iter()
-                .map(|difference| f64::from(length * difference).exp())
-                .sum::<f64>()
-        };
-        differences.iter().map(|row| mass(row).ln_1p()).sum::<f64>() / differences.len() as f64
-    };
-    let losses: Vec<(f32, f64)> = TRIED
-        .map(|length| (f32::from(length), loss(f32::from(length))))
-        .collect();
-    let least = losses
-        .iter()
+    let losses = mean_losses(&differences);
+    let tried = (0u8..).zip(losses).skip(SHORTEST);
+    let least = tried
+        .clone()
         .fold(f64::INFINITY, |least, tried| least.min(tried.1));
-    let good = losses.iter().find(|tried| tried.1 <= least + TOLERANCE);
-    Ok(good.map_or(length, |tried| tried.0).min(LONGEST).max(length))
+    let good = tried.clone().find(|tried| tried.1 <= least + TOLERANCE);
+    Ok(good
+        .map_or(length, |tried| f32::from(tried.0))
+        .min(LONGEST)
+        .max(length))
+}
+
+/// The mean loss for each length, counted from 0, of rows whose rivals are so far above the label where the length is 1.
+fn mean_losses(differences: &[Vec<f32>]) -> [f64; LENGTHS] {
+    let mut losses = [0.0; LENGTHS];
+    for row in differences {
+        let mut masses = [0.0; LENGTHS];
+        for &difference in row {
+            // e to the power of so many times the difference.
+            let odds = f64::from(difference).exp();
+            let mut power = 1.0;
+            for mass in &mut masses {
+                *mass += power;
+                power *= odds;
+            }
+        }
+        for (loss, mass) in losses.iter_mut().zip(masses) {
+            *loss += mass.ln_1p() / differences.len() as f64;
+        }
+    }
+    losses
 }
 
 #[cfg(test)]
@@ -145,7 +161,7 @@ mod tests {
             });
             rows.sum::<f64>() / asked.len() as f64
         };
-        let losses: Vec<f64> = TRIED.map(|scale| loss(f64::from(scale))).collect();
+        let losses: Vec<f64> = (2..=16u8).map(|scale| loss(f64::from(scale))).collect();
         let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
         let good = losses.iter().position(|loss| *loss <= least + TOLERANCE).unwrap();
         (good as f32 + 2.0).clamp(4.0, LONGEST)

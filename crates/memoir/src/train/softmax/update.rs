@@ -72,12 +72,12 @@ struct Scratch {
 const PARTS_PER_THREAD: usize = 8;
 
 impl Updater {
-    /// For batches of `rows`; steps of a feature are multiplied by `rare_power` of how rare it is.
-    pub(super) fn new(rows: &QuantizedRows, rare_power: f32, session: &Session<'_>) -> Self {
+    /// The steps of each feature are multiplied by its own of `paces`.
+    pub(super) fn new(paces: Vec<f32>, session: &Session<'_>) -> Self {
         Self {
-            seen: vec![0; rows.width().div_ceil(64)],
-            paces: paces(rows, rare_power).collect(),
-            places: vec![0; rows.width()],
+            seen: vec![0; paces.len().div_ceil(64)],
+            places: vec![0; paces.len()],
+            paces,
             features: Vec::new(),
             tokens: Vec::new(),
             round: 0,
@@ -113,19 +113,21 @@ impl Updater {
                 .iter()
                 .scan(0, |done, run| Some(std::mem::replace(done, run[run.len() - 1].1)));
             let work: Vec<_> = weight_parts.into_iter().zip(&runs).zip(starts).collect();
-            work.into_par_iter().for_each(|((mut part, run), mut start)| {
-                let mut scratch = scratches.of_this_thread();
-                scratch.changes.resize(width, 0.0);
-                for (place, &(feature, end)) in run.iter().enumerate() {
-                    if let Some(&(later, _)) = run.get(place + 3) {
-                        part.ask_for(later);
+            work.into_par_iter()
+                .with_max_len(1)
+                .for_each(|((mut part, run), mut start)| {
+                    let mut scratch = scratches.of_this_thread();
+                    scratch.changes.resize(width, 0.0);
+                    for (place, &(feature, end)) in run.iter().enumerate() {
+                        if let Some(&(later, _)) = run.get(place + 3) {
+                            part.ask_for(later);
+                        }
+                        let tokens = &tokens[start as usize..end as usize];
+                        start = end;
+                        let number = scratch.sum_changes(tokens, paces[feature as usize], slopes);
+                        scratch.apply(part.feature(feature), number, dither(round, feature));
                     }
-                    let tokens = &tokens[start as usize..end as usize];
-                    start = end;
-                    let number = scratch.sum_changes(tokens, paces[feature as usize], slopes);
-                    scratch.apply(part.feature(feature), number, dither(round, feature));
-                }
-            });
+                });
         });
     }
 
@@ -168,9 +170,9 @@ impl Updater {
     }
 }
 
-/// What the steps of each feature are multiplied by: a rare one meets few rows and has to learn from each; what a frequent one should
+/// What the steps of each feature are multiplied by, `rare_power` of how rare it is: a rare one meets few rows and has to learn from each; what a frequent one should
 /// not do, many rows of a batch tell it at once. One between, by the rows of a mean token, keeps its pace.
-fn paces(rows: &QuantizedRows, rare_power: f32) -> impl Iterator<Item = f32> {
+pub(super) fn paces(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> {
     let mut counts = vec![0u32; rows.width()];
     for row in 0..rows.len() {
         for &feature in rows.row(row).indices {
@@ -184,7 +186,7 @@ fn paces(rows: &QuantizedRows, rare_power: f32) -> impl Iterator<Item = f32> {
         .sum();
     let mean = sum / rows.entries().max(1) as f64;
     let pace = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
-    counts.into_iter().map(pace)
+    counts.into_iter().map(pace).collect()
 }
 
 impl Scratch {

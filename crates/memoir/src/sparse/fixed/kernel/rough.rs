@@ -1,0 +1,204 @@
+//! Sums of 16 bits: twice as many fit into a register and into the cache, and scores are right to about a hundredth where a difference of
+//! one means an odds ratio of e. That is enough to know the rivals of a row.
+
+use super::{LANES, Machine, Sum};
+
+/// What the product of a weight and a value is shifted by.
+const SHIFT: u32 = 15;
+
+/// Rows with so many features that less is left would lose too much.
+const LEAST_ROOM: i32 = 1 << 14;
+
+/// What sizes of values may add up to, so that sums fit 16 bits: weights are below 2^15, and rounding adds at most one half to each
+/// value and one half to each product.
+fn room(features: usize) -> i32 {
+    i32::from(i16::MAX) - features.min(1 << 15) as i32
+}
+
+impl Sum for i16 {
+    const LOWEST: Self = Self::MIN;
+
+    fn has_room(features: usize) -> bool {
+        room(features) > LEAST_ROOM
+    }
+
+    #[inline]
+    fn value(value: i16, features: usize) -> i16 {
+        let share = i32::from(value) * room(features);
+        ((share + (1 << 15)) >> 16) as i16
+    }
+
+    fn products(features: usize) -> f32 {
+        ((1u64 << (16 + SHIFT)) as f64 / f64::from(room(features))) as f32
+    }
+
+    fn of(number: i32) -> Self {
+        number as Self
+    }
+
+    #[inline]
+    fn add(&mut self, weight: i16, value: i16) {
+        let product = i32::from(weight) * i32::from(value);
+        *self = self.wrapping_add(((product + (1 << (SHIFT - 1))) >> SHIFT) as Self);
+    }
+
+    fn add_dense(machine: Machine, sums: &mut [Self], weights: &[&[i16]], values: &[i16], start: usize) {
+        let range = start..start + sums.len();
+        for (weights, values) in weights.chunks(4).zip(values.chunks(4)) {
+            match (weights, values) {
+                (&[a], &[v]) => add_rows(machine, sums, [&a[range.clone()]], [v]),
+                (&[a, b], &[v, w]) => {
+                    add_rows(machine, sums, [&a[range.clone()], &b[range.clone()]], [v, w]);
+                }
+                (&[a, b, c], &[v, w, x]) => {
+                    let rows = [a, b, c].map(|row| &row[range.clone()]);
+                    add_rows(machine, sums, rows, [v, w, x]);
+                }
+                (&[a, b, c, d], &[v, w, x, y]) => {
+                    let rows = [a, b, c, d].map(|row| &row[range.clone()]);
+                    add_rows(machine, sums, rows, [v, w, x, y]);
+                }
+                _ => unreachable!("there are as many values as rows, and at most four"),
+            }
+        }
+    }
+
+    fn push_block_maxima(machine: Machine, sums: &[Self], maxima: &mut Vec<Self>) {
+        #[cfg(target_arch = "x86_64")]
+        if machine.avx2 {
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            unsafe {
+                avx2::block_maxima(sums, maxima);
+            }
+            return;
+        }
+        super::push_block_maxima(sums, maxima);
+    }
+
+    fn reached_by(machine: Machine, k: usize, values: &[Self]) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if machine.avx2 {
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            return unsafe { avx2::reached_by(k, values) };
+        }
+        super::reached_by(k, values)
+    }
+
+    #[inline]
+    fn above(machine: Machine, block: &[Self; LANES], threshold: i32) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if machine.avx2 {
+            let threshold = threshold.clamp(i32::from(Self::MIN), i32::from(Self::MAX)) as Self;
+            #[allow(unsafe_code)]
+            // SAFETY: AVX2 was detected.
+            return unsafe { avx2::above(block, threshold) };
+        }
+        super::above(block, threshold)
+    }
+}
+
+/// Adds dense features: `sums[c] += Σ values[i] * weights[i][c]`. All have the same length, a multiple of sixteen.
+fn add_rows<const N: usize>(machine: Machine, sums: &mut [i16], weights: [&[i16]; N], values: [i16; N]) {
+    assert!(sums.len().is_multiple_of(16) && weights.iter().all(|row| row.len() >= sums.len()));
+    #[cfg(target_arch = "x86_64")]
+    if machine.avx2 {
+        #[allow(unsafe_code)]
+        // SAFETY: AVX2 was detected, and the lengths were just checked.
+        unsafe {
+            avx2::add_rows(sums, weights, values);
+        }
+        return;
+    }
+    for (weights, value) in weights.into_iter().zip(values) {
+        for (sum, &weight) in sums.iter_mut().zip(weights) {
+            sum.add(weight, value);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+// The loads and stores are of the kind that needs no alignment.
+#[allow(unsafe_code, clippy::cast_ptr_alignment)]
+mod avx2 {
+    use super::super::LANES;
+    use std::arch::x86_64::{
+        __m256i, _mm_cvtsi128_si32, _mm_max_epi16, _mm_shuffle_epi32, _mm_shufflelo_epi16, _mm256_add_epi16,
+        _mm256_castsi256_si128, _mm256_cmpgt_epi16, _mm256_extracti128_si256, _mm256_loadu_si256,
+        _mm256_max_epi16, _mm256_movemask_epi8, _mm256_mulhrs_epi16, _mm256_packs_epi16,
+        _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
+    };
+
+    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no slice of `weights` is shorter.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn add_rows<const N: usize>(sums: &mut [i16], weights: [&[i16]; N], values: [i16; N]) {
+        let mut factors = [_mm256_setzero_si256(); N];
+        for place in 0..N {
+            factors[place] = _mm256_set1_epi16(values[place]);
+        }
+        // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
+        for start in (0..sums.len()).step_by(16) {
+            // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
+            unsafe {
+                let target = sums.as_mut_ptr().add(start).cast::<__m256i>();
+                let mut sum = _mm256_loadu_si256(target);
+                for place in 0..N {
+                    let weights = _mm256_loadu_si256(weights[place].as_ptr().add(start).cast::<__m256i>());
+                    sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(weights, factors[place]));
+                }
+                _mm256_storeu_si256(target, sum);
+            }
+        }
+    }
+
+    /// SAFETY: needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn block_maxima(sums: &[i16], maxima: &mut Vec<i16>) {
+        for block in sums.chunks_exact(LANES) {
+            let first = block.as_ptr().cast::<__m256i>();
+            // SAFETY: four loads of sixteen elements stay within the block's 64.
+            let mut wide = unsafe { _mm256_loadu_si256(first) };
+            for part in 1..LANES / 16 {
+                // SAFETY: as above.
+                wide = _mm256_max_epi16(wide, unsafe { _mm256_loadu_si256(first.add(part)) });
+            }
+            let half = _mm_max_epi16(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+            let half = _mm_max_epi16(half, _mm_shuffle_epi32(half, 0b01_00_11_10));
+            let half = _mm_max_epi16(half, _mm_shuffle_epi32(half, 0b10_11_00_01));
+            let half = _mm_max_epi16(half, _mm_shufflelo_epi16(half, 0b10_11_00_01));
+            maxima.push(_mm_cvtsi128_si32(half) as i16);
+        }
+    }
+
+    /// SAFETY: needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn reached_by(k: usize, values: &[i16]) -> i16 {
+        super::super::reached_by(k, values)
+    }
+
+    /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn above(block: &[i16; LANES], threshold: i16) -> u64 {
+        let threshold = _mm256_set1_epi16(threshold);
+        let first = block.as_ptr().cast::<__m256i>();
+        let mut above = 0;
+        for part in 0..LANES / 32 {
+            // SAFETY: four loads of sixteen elements stay within the block's 64.
+            let (low, high) = unsafe {
+                (
+                    _mm256_loadu_si256(first.add(2 * part)),
+                    _mm256_loadu_si256(first.add(2 * part + 1)),
+                )
+            };
+            let bytes = _mm256_packs_epi16(
+                _mm256_cmpgt_epi16(low, threshold),
+                _mm256_cmpgt_epi16(high, threshold),
+            );
+            // Packing works within 128-bit halves: put the quarters into the order of the classes again.
+            let bytes = _mm256_permute4x64_epi64(bytes, 0b11_01_10_00);
+            above |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * part);
+        }
+        above
+    }
+}

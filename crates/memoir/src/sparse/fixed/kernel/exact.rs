@@ -28,17 +28,13 @@ impl Sum for i32 {
     }
 
     fn add_dense(machine: Machine, sums: &mut [Self], weights: &[&[i16]], values: &[i16], start: usize) {
-        let range = start..start + sums.len();
-        for (weights, values) in weights.chunks(4).zip(values.chunks(4)) {
-            // Those that are missing count zero times.
-            let row = |place: usize| &weights.get(place).unwrap_or(&weights[0])[range.clone()];
-            let value = |place: usize| values.get(place).copied().unwrap_or(0);
-            add_four(
-                machine,
-                sums,
-                [row(0), row(1), row(2), row(3)],
-                [value(0), value(1), value(2), value(3)],
-            );
+        for (weights, values) in weights.chunks(8).zip(values.chunks(8)) {
+            match weights.len() {
+                ..=2 => add_pairs::<1>(machine, sums, weights, values, start),
+                ..=4 => add_pairs::<2>(machine, sums, weights, values, start),
+                ..=6 => add_pairs::<3>(machine, sums, weights, values, start),
+                _ => add_pairs::<4>(machine, sums, weights, values, start),
+            }
         }
     }
 
@@ -77,19 +73,31 @@ impl Sum for i32 {
     }
 }
 
-/// Adds four dense features: `sums[c] += Σ values[i] * weights[i][c]`. All have the same length, a multiple of sixteen.
-fn add_four(machine: Machine, sums: &mut [i32], weights: [&[i16]; 4], values: [i16; 4]) {
-    assert!(sums.len().is_multiple_of(16) && weights.iter().all(|row| row.len() >= sums.len()));
+/// See [`Sum::add_dense`]; for at most `2 * N` features.
+fn add_pairs<const N: usize>(
+    machine: Machine,
+    sums: &mut [i32],
+    weights: &[&[i16]],
+    values: &[i16],
+    start: usize,
+) {
+    // One that is missing counts zero times.
+    let mut pairs = [[(&weights[0][start..start + sums.len()], 0); 2]; N];
+    let places = pairs.as_flattened_mut().iter_mut();
+    for (place, (weights, &value)) in places.zip(weights.iter().zip(values)) {
+        *place = (&weights[start..start + sums.len()], value);
+    }
+    assert!(sums.len().is_multiple_of(16));
     #[cfg(target_arch = "x86_64")]
     if machine.avx2 {
         #[allow(unsafe_code)]
-        // SAFETY: AVX2 was detected, and the lengths were just checked.
+        // SAFETY: AVX2 was detected, the length was just checked, and rows were cut to it.
         unsafe {
-            avx2::add_four(sums, weights, values);
+            avx2::add_pairs(sums, pairs);
         }
         return;
     }
-    for (weights, value) in weights.into_iter().zip(values) {
+    for &(weights, value) in pairs.as_flattened() {
         for (sum, &weight) in sums.iter_mut().zip(weights) {
             sum.add(weight, value);
         }
@@ -105,34 +113,32 @@ mod avx2 {
         __m256i, _mm_cvtsi128_si32, _mm_max_epi32, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_ps,
         _mm256_castsi256_si128, _mm256_cmpgt_epi32, _mm256_extracti128_si256, _mm256_loadu_si256,
         _mm256_madd_epi16, _mm256_max_epi32, _mm256_movemask_ps, _mm256_permute2x128_si256,
-        _mm256_set1_epi32, _mm256_storeu_si256, _mm256_unpackhi_epi16, _mm256_unpacklo_epi16,
+        _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_unpackhi_epi16,
+        _mm256_unpacklo_epi16,
     };
 
-    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no slice of `weights` is shorter.
+    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no row of weights is shorter.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn add_four(sums: &mut [i32], weights: [&[i16]; 4], values: [i16; 4]) {
-        let pair = |low: i16, high: i16| {
-            _mm256_set1_epi32((u32::from(low as u16) | u32::from(high as u16) << 16) as i32)
-        };
-        let first = pair(values[0], values[1]);
-        let second = pair(values[2], values[3]);
-        let [a, b, c, d] = weights;
+    pub(super) unsafe fn add_pairs<const N: usize>(sums: &mut [i32], pairs: [[(&[i16], i16); 2]; N]) {
+        let mut factors = [_mm256_setzero_si256(); N];
+        for (factor, [(_, low), (_, high)]) in factors.iter_mut().zip(pairs) {
+            let both = u32::from(low as u16) | u32::from(high as u16) << 16;
+            *factor = _mm256_set1_epi32(both as i32);
+        }
         // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
         for start in (0..sums.len()).step_by(16) {
             // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
             unsafe {
-                let a = _mm256_loadu_si256(a.as_ptr().add(start).cast::<__m256i>());
-                let b = _mm256_loadu_si256(b.as_ptr().add(start).cast::<__m256i>());
-                let c = _mm256_loadu_si256(c.as_ptr().add(start).cast::<__m256i>());
-                let d = _mm256_loadu_si256(d.as_ptr().add(start).cast::<__m256i>());
-                let low = _mm256_add_epi32(
-                    _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), first),
-                    _mm256_madd_epi16(_mm256_unpacklo_epi16(c, d), second),
-                );
-                let high = _mm256_add_epi32(
-                    _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), first),
-                    _mm256_madd_epi16(_mm256_unpackhi_epi16(c, d), second),
-                );
+                let (mut low, mut high) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+                for place in 0..N {
+                    let [(first, _), (second, _)] = pairs[place];
+                    let first = _mm256_loadu_si256(first.as_ptr().add(start).cast::<__m256i>());
+                    let second = _mm256_loadu_si256(second.as_ptr().add(start).cast::<__m256i>());
+                    let both = _mm256_madd_epi16(_mm256_unpacklo_epi16(first, second), factors[place]);
+                    low = _mm256_add_epi32(low, both);
+                    let both = _mm256_madd_epi16(_mm256_unpackhi_epi16(first, second), factors[place]);
+                    high = _mm256_add_epi32(high, both);
+                }
                 // Unpacking works within 128-bit halves: put the halves of the same classes together again.
                 let left = _mm256_permute2x128_si256(low, high, 0x20);
                 let right = _mm256_permute2x128_si256(low, high, 0x31);

@@ -43,22 +43,14 @@ impl Sum for i16 {
     }
 
     fn add_dense(machine: Machine, sums: &mut [Self], weights: &[&[i16]], values: &[i16], start: usize) {
-        let range = start..start + sums.len();
-        for (weights, values) in weights.chunks(4).zip(values.chunks(4)) {
-            match (weights, values) {
-                (&[a], &[v]) => add_rows(machine, sums, [&a[range.clone()]], [v]),
-                (&[a, b], &[v, w]) => {
-                    add_rows(machine, sums, [&a[range.clone()], &b[range.clone()]], [v, w]);
-                }
-                (&[a, b, c], &[v, w, x]) => {
-                    let rows = [a, b, c].map(|row| &row[range.clone()]);
-                    add_rows(machine, sums, rows, [v, w, x]);
-                }
-                (&[a, b, c, d], &[v, w, x, y]) => {
-                    let rows = [a, b, c, d].map(|row| &row[range.clone()]);
-                    add_rows(machine, sums, rows, [v, w, x, y]);
-                }
-                _ => unreachable!("there are as many values as rows, and at most four"),
+        for (weights, values) in weights.chunks(8).zip(values.chunks(8)) {
+            match weights.len() {
+                1 => add_rows::<1>(machine, sums, weights, values, start),
+                2 => add_rows::<2>(machine, sums, weights, values, start),
+                3 => add_rows::<3>(machine, sums, weights, values, start),
+                4 => add_rows::<4>(machine, sums, weights, values, start),
+                ..=6 => add_rows::<6>(machine, sums, weights, values, start),
+                _ => add_rows::<8>(machine, sums, weights, values, start),
             }
         }
     }
@@ -99,19 +91,30 @@ impl Sum for i16 {
     }
 }
 
-/// Adds dense features: `sums[c] += Σ values[i] * weights[i][c]`. All have the same length, a multiple of sixteen.
-fn add_rows<const N: usize>(machine: Machine, sums: &mut [i16], weights: [&[i16]; N], values: [i16; N]) {
-    assert!(sums.len().is_multiple_of(16) && weights.iter().all(|row| row.len() >= sums.len()));
+/// See [`Sum::add_dense`]; for at most `N` features.
+fn add_rows<const N: usize>(
+    machine: Machine,
+    sums: &mut [i16],
+    weights: &[&[i16]],
+    values: &[i16],
+    start: usize,
+) {
+    // Those that are missing count zero times.
+    let mut rows = [(&weights[0][start..start + sums.len()], 0); N];
+    for (row, (weights, &value)) in rows.iter_mut().zip(weights.iter().zip(values)) {
+        *row = (&weights[start..start + sums.len()], value);
+    }
+    assert!(sums.len().is_multiple_of(16));
     #[cfg(target_arch = "x86_64")]
     if machine.avx2 {
         #[allow(unsafe_code)]
-        // SAFETY: AVX2 was detected, and the lengths were just checked.
+        // SAFETY: AVX2 was detected, the length was just checked, and rows were cut to it.
         unsafe {
-            avx2::add_rows(sums, weights, values);
+            avx2::add_rows(sums, rows);
         }
         return;
     }
-    for (weights, value) in weights.into_iter().zip(values) {
+    for (weights, value) in rows {
         for (sum, &weight) in sums.iter_mut().zip(weights) {
             sum.add(weight, value);
         }
@@ -130,12 +133,12 @@ mod avx2 {
         _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
     };
 
-    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no slice of `weights` is shorter.
+    /// SAFETY: needs AVX2; `sums.len()` is a multiple of 16 and no row of weights is shorter.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn add_rows<const N: usize>(sums: &mut [i16], weights: [&[i16]; N], values: [i16; N]) {
+    pub(super) unsafe fn add_rows<const N: usize>(sums: &mut [i16], rows: [(&[i16], i16); N]) {
         let mut factors = [_mm256_setzero_si256(); N];
-        for place in 0..N {
-            factors[place] = _mm256_set1_epi16(values[place]);
+        for (factor, (_, value)) in factors.iter_mut().zip(rows) {
+            *factor = _mm256_set1_epi16(value);
         }
         // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
         for start in (0..sums.len()).step_by(16) {
@@ -144,7 +147,7 @@ mod avx2 {
                 let target = sums.as_mut_ptr().add(start).cast::<__m256i>();
                 let mut sum = _mm256_loadu_si256(target);
                 for place in 0..N {
-                    let weights = _mm256_loadu_si256(weights[place].as_ptr().add(start).cast::<__m256i>());
+                    let weights = _mm256_loadu_si256(rows[place].0.as_ptr().add(start).cast::<__m256i>());
                     sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(weights, factors[place]));
                 }
                 _mm256_storeu_si256(target, sum);

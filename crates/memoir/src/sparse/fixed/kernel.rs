@@ -53,8 +53,12 @@ pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt:
     /// Appends the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
     fn push_block_maxima(machine: Machine, sums: &[Self], maxima: &mut Vec<Self>);
 
-    /// A number that at least `k` of `values` reach, and not many more. There are at least `k`.
-    fn reached_by(machine: Machine, k: usize, values: &[Self]) -> Self;
+    /// How many of `values` are `bound` or more.
+    fn reaching(values: &[Self], bound: Self) -> usize;
+
+    /// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are above it. There are at least
+    /// `k`.
+    fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32;
 
     /// Bit `i` says whether `block[i]` is above `threshold`.
     fn above(machine: Machine, block: &[Self; LANES], threshold: i32) -> u64;
@@ -77,19 +81,25 @@ fn above<S: Sum>(block: &[S; LANES], threshold: i32) -> u64 {
 /// See [`Sum::reached_by`]. Inlined, so that each caller has it with its own instructions.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn reached_by<S: Sum>(k: usize, values: &[S]) -> S {
+fn reached_by<S: Sum>(k: usize, values: &[S], floor: i32) -> i32 {
     // Bisection: counting is quicker than sorting, and a few rounds come near enough.
     let (least, most) = values
         .iter()
         .fold((values[0], values[0]), |(least, most), &value| {
             (least.min(value), most.max(value))
         });
-    let (mut low, mut high) = (i64::from(least.into()), i64::from(most.into()) + 1);
+    let (least, most): (i32, i32) = (least.into(), most.into());
+    let (mut low, mut high) = (i64::from(least), i64::from(most) + 1);
+    if floor >= least {
+        if floor >= most || S::reaching(values, S::of(floor + 1)) < k {
+            return floor;
+        }
+        low = i64::from(floor) + 1;
+    }
     // At least k reach `low`, fewer reach `high`.
     while high - low > 1 {
         let middle = i64::midpoint(low, high);
-        let bound = S::of(middle as i32);
-        let reaching = values.iter().map(|&value| u32::from(value >= bound)).sum::<u32>() as usize;
+        let reaching = S::reaching(values, S::of(middle as i32));
         if reaching >= k {
             low = middle;
             if reaching <= k + k / 4 {
@@ -99,7 +109,7 @@ fn reached_by<S: Sum>(k: usize, values: &[S]) -> S {
             high = middle;
         }
     }
-    S::of(low as i32)
+    low as i32
 }
 
 #[cfg(test)]

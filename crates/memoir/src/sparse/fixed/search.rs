@@ -213,10 +213,12 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
         ..
     } = scratch;
     let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
-    // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it.
+    // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it. Where there are too few blocks,
+    // there are few sums.
     if k > 0 && maxima.len() >= 2 * (k + gone) {
-        let reached: i32 = S::reached_by(*machine, k + gone, maxima).into();
-        floor = floor.max(reached.saturating_sub(1));
+        floor = floor.max(S::reached_by(*machine, k + gone, maxima, floor).saturating_sub(1));
+    } else if k > 0 && classes > k {
+        floor = floor.max(S::reached_by(*machine, k, &sums[..classes], floor).saturating_sub(1));
     }
     best.start(k, floor);
     let mut first = 0;

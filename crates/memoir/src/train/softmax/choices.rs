@@ -143,7 +143,9 @@ impl Choices {
                 scale: start_scale,
                 size_power: number("size-power", if several || long { 0.1 } else { 0.0 }),
             },
-            least_start: quantize_weight(number("least-start", 0.0)).max(1),
+            // Of the many small weights that long rows give to each of their labels, few will ever matter.
+            least_start: quantize_weight(number("least-start", if long && several { 0.04 } else { 0.0 }))
+                .max(1),
             batch,
             // Steps are short by then, and what happens once for each feature of a batch happens less often.
             later_batch: integer(

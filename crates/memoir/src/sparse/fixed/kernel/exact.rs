@@ -51,14 +51,19 @@ impl Sum for i32 {
         super::push_block_maxima(sums, maxima);
     }
 
-    fn reached_by(machine: Machine, k: usize, values: &[Self]) -> Self {
+    #[inline]
+    fn reaching(values: &[Self], bound: Self) -> usize {
+        values.iter().map(|&value| u32::from(value >= bound)).sum::<u32>() as usize
+    }
+
+    fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32 {
         #[cfg(target_arch = "x86_64")]
         if machine.avx2 {
             #[allow(unsafe_code)]
             // SAFETY: AVX2 was detected.
-            return unsafe { avx2::reached_by(k, values) };
+            return unsafe { avx2::reached_by(k, values, floor) };
         }
-        super::reached_by(k, values)
+        super::reached_by(k, values, floor)
     }
 
     #[inline]
@@ -172,8 +177,8 @@ mod avx2 {
 
     /// SAFETY: needs AVX2.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn reached_by(k: usize, values: &[i32]) -> i32 {
-        super::super::reached_by(k, values)
+    pub(super) unsafe fn reached_by(k: usize, values: &[i32], floor: i32) -> i32 {
+        super::super::reached_by(k, values, floor)
     }
 
     /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.

@@ -68,14 +68,22 @@ impl Sum for i16 {
         super::push_block_maxima(sums, maxima);
     }
 
-    fn reached_by(machine: Machine, k: usize, values: &[Self]) -> Self {
+    #[inline]
+    fn reaching(values: &[Self], bound: Self) -> usize {
+        // Counts as wide as the values, of as many as they can count.
+        let parts = values.chunks(1 << 15);
+        let counts = parts.map(|part| part.iter().map(|&value| u16::from(value >= bound)).sum::<u16>());
+        counts.map(usize::from).sum()
+    }
+
+    fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32 {
         #[cfg(target_arch = "x86_64")]
         if machine.avx2 {
             #[allow(unsafe_code)]
             // SAFETY: AVX2 was detected.
-            return unsafe { avx2::reached_by(k, values) };
+            return unsafe { avx2::reached_by(k, values, floor) };
         }
-        super::reached_by(k, values)
+        super::reached_by(k, values, floor)
     }
 
     #[inline]
@@ -176,8 +184,8 @@ mod avx2 {
 
     /// SAFETY: needs AVX2.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn reached_by(k: usize, values: &[i16]) -> i16 {
-        super::super::reached_by(k, values)
+    pub(super) unsafe fn reached_by(k: usize, values: &[i16], floor: i32) -> i32 {
+        super::super::reached_by(k, values, floor)
     }
 
     /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.

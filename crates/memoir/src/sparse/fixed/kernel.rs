@@ -53,7 +53,7 @@ pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt:
     /// Appends the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
     fn push_block_maxima(machine: Machine, sums: &[Self], maxima: &mut Vec<Self>);
 
-    /// How many of `values` are `bound` or more.
+    /// How many of `values` are `bound` or more; always inlined, so that each caller has it with its own instructions.
     fn reaching(values: &[Self], bound: Self) -> usize;
 
     /// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are above it. There are at least
@@ -83,11 +83,10 @@ fn above<S: Sum>(block: &[S; LANES], threshold: i32) -> u64 {
 #[allow(clippy::inline_always)]
 fn reached_by<S: Sum>(k: usize, values: &[S], floor: i32) -> i32 {
     // Bisection: counting is quicker than sorting, and a few rounds come near enough.
-    let (least, most) = values
-        .iter()
-        .fold((values[0], values[0]), |(least, most), &value| {
-            (least.min(value), most.max(value))
-        });
+    let (mut least, mut most) = (values[0], values[0]);
+    for &value in values {
+        (least, most) = (least.min(value), most.max(value));
+    }
     let (least, most): (i32, i32) = (least.into(), most.into());
     let (mut low, mut high) = (i64::from(least), i64::from(most) + 1);
     if floor >= least {

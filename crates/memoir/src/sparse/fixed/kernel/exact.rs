@@ -51,9 +51,14 @@ impl Sum for i32 {
         super::push_block_maxima(sums, maxima);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
     fn reaching(values: &[Self], bound: Self) -> usize {
-        values.iter().map(|&value| u32::from(value >= bound)).sum::<u32>() as usize
+        let mut reaching = 0u32;
+        for &value in values {
+            reaching += u32::from(value >= bound);
+        }
+        reaching as usize
     }
 
     fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32 {

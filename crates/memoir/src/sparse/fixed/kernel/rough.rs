@@ -68,12 +68,19 @@ impl Sum for i16 {
         super::push_block_maxima(sums, maxima);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
     fn reaching(values: &[Self], bound: Self) -> usize {
+        let mut reaching = 0;
         // Counts as wide as the values, of as many as they can count.
-        let parts = values.chunks(1 << 15);
-        let counts = parts.map(|part| part.iter().map(|&value| u16::from(value >= bound)).sum::<u16>());
-        counts.map(usize::from).sum()
+        for part in values.chunks(1 << 15) {
+            let mut of_part = 0u16;
+            for &value in part {
+                of_part += u16::from(value >= bound);
+            }
+            reaching += usize::from(of_part);
+        }
+        reaching
     }
 
     fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32 {

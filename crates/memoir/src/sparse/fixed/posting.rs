@@ -38,27 +38,30 @@ impl Posting for Narrow {
     }
 }
 
-/// Six bytes: for any number of classes. The weight, then low and high half of the class.
+/// Six bytes: for any number of classes. Packed, so that each of the two is read at once, wherever it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Wide([u16; 3]);
+#[repr(C, packed(2))]
+pub struct Wide {
+    weight: i16,
+    class: u32,
+}
 
 impl Posting for Wide {
     const CLASSES: usize = u32::MAX as usize;
 
     #[inline]
     fn new(class: u32, weight: i16) -> Self {
-        Self([weight as u16, class as u16, (class >> 16) as u16])
+        Self { weight, class }
     }
 
     #[inline]
     fn class(self) -> u32 {
-        u32::from(self.0[1]) | u32::from(self.0[2]) << 16
+        self.class
     }
 
     #[inline]
     fn weight(self) -> i16 {
-        self.0[0] as i16
+        self.weight
     }
 }
 

@@ -64,6 +64,8 @@ pub(super) struct Choices {
     /// Whether later passes look for rivals anew.
     pub(super) rescan: bool,
     pub(super) rivals: usize,
+    /// Whether rivals are found by exact scores.
+    pub(super) exact_search: bool,
     pub(super) step_size: f32,
     pub(super) last_step_size: f32,
     pub(super) start: Start,
@@ -130,6 +132,7 @@ impl Choices {
                 .word("rescan")
                 .map_or(thorough || several && shape.continued, |word| word == "yes"),
             rivals,
+            exact_search: values.word("search") == Some("exact"),
             step_size,
             last_step_size: number(
                 "last-step-size",

@@ -1,7 +1,7 @@
 //! Learning from one batch of rows: rivals and slopes against the weights as they are, then the weights move.
 
 use super::memory::RivalMemory;
-use super::recall::{self, Recall};
+use super::recall;
 use super::rivals::{RivalSearch, Source};
 use super::update::{BatchSlopes, Step, Updater};
 use super::weights::Weights;
@@ -53,14 +53,22 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    /// How much of the strongest rivals, by a scan, `memory` holds for the rows numbered `order`.
-    pub(super) fn recall<P: Posting>(
+    /// Tells how many of the strongest rivals of the rows numbered `order` a rough scan finds, and how many of them `memory` holds; rows
+    /// of which it holds nothing are taken out.
+    pub(super) fn report_recall<P: Posting>(
         &self,
-        memory: &RivalMemory,
+        memory: Option<&RivalMemory>,
         weights: &Weights<P>,
-        order: &[u32],
+        order: &mut Vec<u32>,
         session: &Session<'_>,
-    ) -> Result<Recall> {
-        recall::measure(&self.search, memory, weights, order, session)
+    ) -> Result<()> {
+        let recall = recall::of_rough_scan(&self.search, weights, order, session)?;
+        session.note(format!("a rough scan finds {recall}"));
+        if let Some(memory) = memory {
+            order.retain(|&row| memory.has(row as usize));
+            let recall = recall::of_memory(&self.search, memory, weights, order, session)?;
+            session.note(format!("the memory of the first pass holds {recall}"));
+        }
+        Ok(())
     }
 }

@@ -207,6 +207,7 @@ fn train<P: Posting + Stored>(
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
         .with_emphasis(emphasis, data.len())
+        .with_exact_scores(choices.exact_search)
         .with_usual_weight(usual_weight(data, earlier));
     let mut learner = Learner::new(search, paces, session);
     let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
@@ -272,12 +273,8 @@ fn train<P: Posting + Stored>(
             break;
         }
     }
-    if choices.report_rivals
-        && let Some(memory) = &memory
-    {
-        order.retain(|&row| memory.has(row as usize));
-        let recall = learner.recall(memory, &weights, &order, session)?;
-        session.note(recall.note());
+    if choices.report_rivals {
+        learner.report_recall(memory.as_ref(), &weights, &mut order, session)?;
     }
     best.restore(&mut weights);
     let mut scores = None;

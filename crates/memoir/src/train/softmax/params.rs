@@ -23,6 +23,12 @@ pub(super) const PARAMS: &[Spec] = &[
         help: "Strongest wrong classes that each row is told apart from",
     },
     Spec {
+        name: "search",
+        kind: Kind::Choice(&["rough", "exact"]),
+        default: "rough",
+        help: "How scores are added up to find rivals: rough, in 16 bits, which is faster, or exact, in 32 bits; answers are always exact",
+    },
+    Spec {
         name: "tail",
         kind: Kind::Number(0.0, 1000.0),
         default: "auto",
@@ -122,6 +128,6 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "report-rivals",
         kind: Kind::Choice(&["off", "on"]),
         default: "off",
-        help: "Say at the end how many of the strongest rivals, by a scan, are those remembered from the first pass",
+        help: "Say at the end how many of the strongest rivals, by an exact scan, a rough one finds and the memory of the first pass holds",
     },
 ];

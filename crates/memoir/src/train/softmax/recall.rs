@@ -1,36 +1,78 @@
-//! How good the memory of rivals is as an oracle: what share of the strongest classes it still names at the end.
+//! How good the inexact searches for rivals are: what share of the strongest classes, by an exact scan, they name at the end of training.
+
+use std::fmt;
 
 use super::memory::RivalMemory;
 use super::rivals::RivalSearch;
 use super::weights::Weights;
-use crate::sparse::fixed::{Posting, SearchScratch, search};
+use crate::sparse::fixed::{FixedScore, Posting, QuantizedRow, SearchScratch, search, search_others};
 use crate::{Result, Session};
 
 /// Rows that are looked at.
 const SAMPLE: usize = 2000;
 
-/// Share of the strongest rivals by a scan that are remembered.
+/// The strongest rivals that are looked for.
+const STRONGEST: usize = 10;
+
+/// Share of the strongest rivals by an exact scan that are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Recall {
     pub(super) rows: usize,
     pub(super) at_1: f64,
     pub(super) at_10: f64,
-    /// Mean number of rivals remembered for a row.
-    pub(super) remembered: f64,
+    /// Mean number of rivals found for a row.
+    pub(super) found: f64,
 }
 
-/// Compares the memory of the first rows in `order` (a random one) with a scan over the weights as they are now.
-pub(super) fn measure<P: Posting>(
+/// What a scan with short sums finds, for the first rows in `order` (a random one) and the weights as they are now.
+pub(super) fn of_rough_scan<P: Posting>(
+    rivals: &RivalSearch<'_>,
+    weights: &Weights<P>,
+    order: &[u32],
+    session: &Session<'_>,
+) -> Result<Recall> {
+    let mut scratch = SearchScratch::<i16>::default();
+    let (mut found, mut scores) = (Vec::new(), Vec::new());
+    measure(rivals, weights, order, session, |row, quantized| {
+        let labels = rivals.data.labels.row(row);
+        search_others(
+            weights,
+            quantized,
+            STRONGEST,
+            &mut scratch,
+            &mut found,
+            labels,
+            &mut scores,
+        );
+        found.iter().map(|rival| rival.class).collect()
+    })
+}
+
+/// What is remembered, as above.
+pub(super) fn of_memory<P: Posting>(
     rivals: &RivalSearch<'_>,
     memory: &RivalMemory,
     weights: &Weights<P>,
     order: &[u32],
     session: &Session<'_>,
 ) -> Result<Recall> {
+    measure(rivals, weights, order, session, |row, _| {
+        memory.row(row).collect()
+    })
+}
+
+/// Compares the classes, rising, that `known` names for a row with an exact scan.
+fn measure<P: Posting>(
+    rivals: &RivalSearch<'_>,
+    weights: &Weights<P>,
+    order: &[u32],
+    session: &Session<'_>,
+    mut known: impl FnMut(usize, QuantizedRow<'_>) -> Vec<u32>,
+) -> Result<Recall> {
     let mut scratch = SearchScratch::default();
-    let (mut found, mut nothing) = (Vec::new(), Vec::new());
-    let (mut rows, mut remembered) = (0, 0);
-    // Strongest and remembered, among the first rival and among the first ten.
+    let (mut found, mut nothing): (Vec<FixedScore>, _) = (Vec::new(), Vec::new());
+    let (mut rows, mut all) = (0, 0);
+    // Strongest and known, among the first rival and among the first ten.
     let (mut first, mut ten) = ((0, 0), (0, 0));
     for (number, &row) in order.iter().take(SAMPLE).enumerate() {
         if number % 64 == 0 {
@@ -41,43 +83,44 @@ pub(super) fn measure<P: Posting>(
         search(
             weights,
             quantized,
-            10 + labels.len(),
+            STRONGEST + labels.len(),
             &mut scratch,
             &mut found,
             &[],
             &mut nothing,
         );
-        let known: Vec<u32> = memory.row(row as usize).collect();
+        let known = known(row as usize, quantized);
         let strongest = found
             .iter()
             .filter(|rival| rival.score > 0 && !labels.contains(&rival.class))
             .map(|rival| known.binary_search(&rival.class).is_ok());
-        for (place, hit) in strongest.take(10).enumerate() {
+        for (place, hit) in strongest.take(STRONGEST).enumerate() {
             ten = (ten.0 + 1, ten.1 + usize::from(hit));
             if place == 0 {
                 first = (first.0 + 1, first.1 + usize::from(hit));
             }
         }
         rows += 1;
-        remembered += known.len();
+        all += known.len();
     }
     let share = |(all, hits): (usize, usize)| if all == 0 { 1.0 } else { hits as f64 / all as f64 };
     Ok(Recall {
         rows,
         at_1: share(first),
         at_10: share(ten),
-        remembered: remembered as f64 / rows.max(1) as f64,
+        found: all as f64 / rows.max(1) as f64,
     })
 }
 
-impl Recall {
-    pub(super) fn note(&self) -> String {
-        format!(
-            "of the strongest rival by a scan {:.1}% are remembered, of the ten strongest {:.1}% ({} rows, {:.1} rivals remembered a row)",
+impl fmt::Display for Recall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.1}% of the strongest rivals by an exact scan, {:.1}% of the ten strongest ({} rows, {:.1} rivals a row)",
             100.0 * self.at_1,
             100.0 * self.at_10,
             self.rows,
-            self.remembered
+            self.found
         )
     }
 }

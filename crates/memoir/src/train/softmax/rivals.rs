@@ -38,6 +38,7 @@ pub(super) struct RivalSearch<'a> {
     pub(super) rivals: usize,
     pub(super) left_out: LeftOut,
     pub(super) emphasis: Emphasis,
+    exact_scores: bool,
     /// The weight of a row that counts as one.
     pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
@@ -74,6 +75,7 @@ impl<'a> RivalSearch<'a> {
             rivals,
             left_out,
             emphasis: Emphasis::default(),
+            exact_scores: false,
             usual_weight: 1.0,
             first_repeated: usize::MAX,
             scratches: PerThread::new(session, Scratch::default),
@@ -85,6 +87,12 @@ impl<'a> RivalSearch<'a> {
     pub(super) fn with_emphasis(mut self, emphasis: Emphasis, first_repeated: usize) -> Self {
         self.emphasis = emphasis;
         self.first_repeated = first_repeated;
+        self
+    }
+
+    /// Finds rivals by exact scores, if `exact`.
+    pub(super) fn with_exact_scores(mut self, exact: bool) -> Self {
+        self.exact_scores = exact;
         self
     }
 
@@ -162,7 +170,7 @@ impl<'a> RivalSearch<'a> {
             if labels.is_empty() || quantized.indices.is_empty() {
                 slopes.ends.push(slopes.slopes.len());
             } else {
-                scratch.search(weights, quantized, self.rivals, labels);
+                scratch.search(weights, quantized, self.rivals, labels, self.exact_scores);
                 self.add_slopes(row, scratch, slopes);
             }
             if let Some(memory) = memory {
@@ -286,15 +294,16 @@ impl Scratch {
         row: QuantizedRow<'_>,
         rivals: usize,
         labels: &[u32],
+        exactly: bool,
     ) {
         let (found, scores) = (&mut self.found, &mut self.fixed_label_scores);
         let features = row.indices.len();
-        let products = if i16::has_room(features) {
-            search_others(weights, row, rivals, &mut self.rough, found, labels, scores);
-            i16::products(features)
-        } else {
+        let products = if exactly || !i16::has_room(features) {
             search_others(weights, row, rivals, &mut self.exact, found, labels, scores);
             i32::products(features)
+        } else {
+            search_others(weights, row, rivals, &mut self.rough, found, labels, scores);
+            i16::products(features)
         };
         let unit = row.score_unit() * products;
         let found = self.found.iter();

@@ -170,7 +170,7 @@ fn the_best_pass_is_kept() {
 }
 
 #[test]
-fn the_memory_of_rivals_is_compared_with_a_scan() {
+fn inexact_searches_are_compared_with_an_exact_scan() {
     let data = data(400, 40, 60, 1, 4);
     let recall = |least_kept: f32| {
         let session = session(1);
@@ -198,12 +198,18 @@ fn the_memory_of_rivals_is_compared_with_a_scan() {
                 &session,
             )
             .unwrap();
-        recall::measure(&search, &memory, &weights, &order, &session).unwrap()
+        let of_memory = recall::of_memory(&search, &memory, &weights, &order, &session).unwrap();
+        let of_rough_scan = recall::of_rough_scan(&search, &weights, &order, &session).unwrap();
+        (of_memory, of_rough_scan)
     };
     // Against the same weights the strongest rival is always known; of rows never scanned nothing is.
-    let (whole, half) = (recall(1.0), recall(0.5));
+    let ((whole, rough), (half, _)) = (recall(1.0), recall(0.5));
     assert_eq!((whole.rows, whole.at_1), (400, 1.0));
-    assert!(whole.at_10 <= 1.0 && whole.remembered <= 12.0);
+    assert!(whole.at_10 <= 1.0 && whole.found <= 12.0);
+    assert!(
+        rough.rows == 400 && rough.at_1 >= 0.99 && rough.at_10 >= 0.98,
+        "{rough:?}"
+    );
     assert!(
         (half.at_1 - 0.5).abs() < 0.1 && half.at_10 < whole.at_10,
         "{half:?}"

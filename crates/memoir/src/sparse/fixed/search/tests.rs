@@ -105,6 +105,44 @@ fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], value
                 .eq(wanted.iter().copied())
         );
     }
+    check_rough(&store, row, k, &scores, &labels, &others);
+}
+
+/// Rough scores are near the exact ones, and no rival is missed that is clearly stronger than one that is found.
+fn check_rough<P: Posting>(
+    store: &Store<P>,
+    row: QuantizedRow<'_>,
+    k: usize,
+    scores: &[i32],
+    labels: &[u32],
+    others: &[FixedScore],
+) {
+    let features = row.indices.len();
+    let (mut found, mut label_scores) = (vec![], vec![]);
+    let mut scratch = SearchScratch::<i16>::default();
+    for _ in 0..2 {
+        search_others(store, row, k, &mut scratch, &mut found, labels, &mut label_scores);
+        let of_labels = labels.iter().copied().zip(label_scores.iter().copied());
+        let of_rivals = found.iter().map(|rival| (rival.class, rival.score));
+        for (class, rough) in of_labels.chain(of_rivals) {
+            let exact = f64::from(scores[class as usize]) / f64::from(i16::products(features));
+            assert!(
+                (f64::from(rough) - exact).abs() <= features as f64,
+                "{rough} {exact}"
+            );
+        }
+        assert!(found.len() <= k && found.is_sorted_by_key(|rival| rival.class));
+        assert!(found.iter().all(|rival| !labels.contains(&rival.class)));
+        let weakest = found.iter().map(|rival| rival.score).min().unwrap_or(0);
+        let limit = if found.len() < k { 0 } else { weakest };
+        for missed in others
+            .iter()
+            .filter(|rival| found.iter().all(|found| found.class != rival.class))
+        {
+            let exact = f64::from(missed.score) / f64::from(i16::products(features));
+            assert!(exact <= f64::from(limit) + features as f64, "{exact} {limit}");
+        }
+    }
 }
 
 proptest! {
@@ -123,6 +161,9 @@ proptest! {
             .collect();
         let dense: Vec<bool> = (0..features).map(|_| next() % 2 == 0).collect();
         check::<Narrow>(classes, &weights, &dense, &values, k);
+        // As large as weights can be, where sums come near the limits of 16 bits.
+        let large: Vec<Vec<i16>> = weights.iter().map(|row| row.iter().map(|w| w * 8191).collect()).collect();
+        check::<Narrow>(classes, &large, &dense, &values, k);
         check::<Wide>(classes, &weights, &dense, &values, k);
     }
 }

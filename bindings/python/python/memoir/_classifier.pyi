@@ -26,6 +26,7 @@ class MemoirClassifier(MemoirBase):
         passes: int | str | None = ...,
         rescan: str = ...,
         rivals: int | str | None = ...,
+        search: str = ...,
         tail: float | str = ...,
         step_size: float | str | None = ...,
         last_step_size: float | str = ...,

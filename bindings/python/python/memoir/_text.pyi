@@ -34,6 +34,7 @@ class MemoirTextClassifier(MemoirBase):
         passes: int | str | None = ...,
         rescan: str = ...,
         rivals: int | str | None = ...,
+        search: str = ...,
         tail: float | str = ...,
         step_size: float | str | None = ...,
         last_step_size: float | str = ...,

@@ -105,11 +105,11 @@ fn loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
     let (mut sum, mut gradient, mut second) = (0.0, [0.0; TERMS], [[0.0; TERMS]; TERMS]);
     for part in parts {
         sum += part.0;
-        for i in 0..TERMS {
-            gradient[i] += part.1[i];
-            for j in 0..=i {
-                second[i][j] += part.2[i][j];
-            }
+        for (sum, part) in gradient.iter_mut().zip(part.1) {
+            *sum += part;
+        }
+        for (sum, part) in second.as_flattened_mut().iter_mut().zip(part.2.as_flattened()) {
+            *sum += part;
         }
     }
     for i in 0..TERMS {

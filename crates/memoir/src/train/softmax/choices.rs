@@ -2,6 +2,7 @@
 
 use super::centroids::Start;
 use super::gradient::LeftOut;
+use super::rivals::Precision;
 use crate::data::Dataset;
 use crate::params::{Value, Values};
 use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
@@ -64,8 +65,7 @@ pub(super) struct Choices {
     /// Whether later passes look for rivals anew.
     pub(super) rescan: bool,
     pub(super) rivals: usize,
-    /// Whether rivals are found by exact scores.
-    pub(super) exact_search: bool,
+    pub(super) precision: Precision,
     pub(super) step_size: f32,
     pub(super) last_step_size: f32,
     pub(super) start: Start,
@@ -132,7 +132,10 @@ impl Choices {
                 .word("rescan")
                 .map_or(thorough || several && shape.continued, |word| word == "yes"),
             rivals,
-            exact_search: values.word("search") == Some("exact"),
+            precision: match values.word("search") {
+                Some("exact") => Precision::Exact,
+                _ => Precision::Rough,
+            },
             step_size,
             last_step_size: number(
                 "last-step-size",

@@ -207,7 +207,7 @@ fn train<P: Posting + Stored>(
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
         .with_emphasis(emphasis, data.len())
-        .with_exact_scores(choices.exact_search)
+        .with_precision(choices.precision)
         .with_usual_weight(usual_weight(data, earlier));
     let mut learner = Learner::new(search, paces, session);
     let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));

@@ -31,6 +31,15 @@ pub(super) enum Source<'a> {
     Memory(&'a RivalMemory),
 }
 
+/// How precise the scores are that rivals are found by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Precision {
+    /// Added up in 16 bits: sure enough to know a rival.
+    Rough,
+    /// Added up in 32 bits.
+    Exact,
+}
+
 /// Finds rivals and slopes for batches of rows, with reusable memory.
 pub(super) struct RivalSearch<'a> {
     pub(super) data: &'a Dataset,
@@ -38,7 +47,7 @@ pub(super) struct RivalSearch<'a> {
     pub(super) rivals: usize,
     pub(super) left_out: LeftOut,
     pub(super) emphasis: Emphasis,
-    exact_scores: bool,
+    precision: Precision,
     /// The weight of a row that counts as one.
     pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
@@ -75,7 +84,7 @@ impl<'a> RivalSearch<'a> {
             rivals,
             left_out,
             emphasis: Emphasis::default(),
-            exact_scores: false,
+            precision: Precision::Rough,
             usual_weight: 1.0,
             first_repeated: usize::MAX,
             scratches: PerThread::new(session, Scratch::default),
@@ -90,9 +99,9 @@ impl<'a> RivalSearch<'a> {
         self
     }
 
-    /// Finds rivals by exact scores, if `exact`.
-    pub(super) fn with_exact_scores(mut self, exact: bool) -> Self {
-        self.exact_scores = exact;
+    /// Finds rivals by scores with this precision.
+    pub(super) fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
         self
     }
 
@@ -170,7 +179,7 @@ impl<'a> RivalSearch<'a> {
             if labels.is_empty() || quantized.indices.is_empty() {
                 slopes.ends.push(slopes.slopes.len());
             } else {
-                scratch.search(weights, quantized, self.rivals, labels, self.exact_scores);
+                scratch.search(weights, quantized, self.rivals, labels, self.precision);
                 self.add_slopes(row, scratch, slopes);
             }
             if let Some(memory) = memory {
@@ -294,11 +303,11 @@ impl Scratch {
         row: QuantizedRow<'_>,
         rivals: usize,
         labels: &[u32],
-        exactly: bool,
+        precision: Precision,
     ) {
         let (found, scores) = (&mut self.found, &mut self.fixed_label_scores);
         let features = row.indices.len();
-        let products = if exactly || !i16::has_room(features) {
+        let products = if precision == Precision::Exact || !i16::has_room(features) {
             search_others(weights, row, rivals, &mut self.exact, found, labels, scores);
             i32::products(features)
         } else {

@@ -30,9 +30,9 @@ impl Sum for i32 {
     fn add_dense(machine: Machine, sums: &mut [Self], weights: &[&[i16]], values: &[i16], start: usize) {
         for (weights, values) in weights.chunks(8).zip(values.chunks(8)) {
             match weights.len() {
-                ..=2 => add_pairs::<1>(machine, sums, weights, values, start),
-                ..=4 => add_pairs::<2>(machine, sums, weights, values, start),
-                ..=6 => add_pairs::<3>(machine, sums, weights, values, start),
+                1 | 2 => add_pairs::<1>(machine, sums, weights, values, start),
+                3 | 4 => add_pairs::<2>(machine, sums, weights, values, start),
+                5 | 6 => add_pairs::<3>(machine, sums, weights, values, start),
                 _ => add_pairs::<4>(machine, sums, weights, values, start),
             }
         }

@@ -49,7 +49,7 @@ impl Sum for i16 {
                 2 => add_rows::<2>(machine, sums, weights, values, start),
                 3 => add_rows::<3>(machine, sums, weights, values, start),
                 4 => add_rows::<4>(machine, sums, weights, values, start),
-                ..=6 => add_rows::<6>(machine, sums, weights, values, start),
+                5 | 6 => add_rows::<6>(machine, sums, weights, values, start),
                 _ => add_rows::<8>(machine, sums, weights, values, start),
             }
         }

@@ -1,9 +1,10 @@
-//! Fixed-point weights by feature, and the exact search for the best classes over them.
+//! Fixed-point weights by feature, and the search for the best classes over them.
 //!
 //! Weights are 16-bit integers in units of 1/1024, row values 16-bit integers with a scale per row, scores 32-bit sums of
 //! their products. Integer sums do not depend on the order of addition, so every code path and every number of
 //! threads gives the same scores, and a weight takes four bytes with its class. Features that touch many classes are
-//! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings.
+//! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings. Training, which only wants
+//! to know the rivals of a row, adds up in 16 bits.
 
 mod answer;
 mod kernel;

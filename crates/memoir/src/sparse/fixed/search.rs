@@ -1,4 +1,4 @@
-//! The exact scan: scores of all classes for a row, and the best of them.
+//! The scan: scores of all classes for a row, and the best of them; exact or rough, by the kind of sum.
 
 use super::kernel::{Machine, Sum};
 use super::select::{Best, FixedScore};

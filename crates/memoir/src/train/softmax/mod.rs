@@ -2,9 +2,9 @@
 //! fixed-point weights that start at the class centroids.
 //!
 //! Rows are taken in batches. All rows of a batch are scored against the same weights, in parallel; then the weights
-//! move, each feature's by one owner and in the order of the rows. The first pass finds each row's rivals by an exact
-//! scan over all classes. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
-//! the inexact margin of the paper, with the memory of an earlier pass as the oracle.
+//! move, each feature's by one owner and in the order of the rows. The first pass finds each row's rivals by a scan
+//! over all classes with short sums. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
+//! the inexact margin of the paper, with rounded scores and the memory of an earlier pass as the oracle.
 
 mod aside;
 mod budget;

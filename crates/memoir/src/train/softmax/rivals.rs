@@ -1,4 +1,4 @@
-//! The rivals of each row of a batch: found by an exact scan, or remembered from an earlier pass and scored again.
+//! The rivals of each row of a batch: found by a scan over all classes, or remembered from an earlier pass and scored again.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const TASKS_PER_THREAD: usize = 4;
 /// Where a batch's rivals come from.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
-    /// An exact scan; what it finds is remembered, if there is a memory.
+    /// A scan; what it finds is remembered, if there is a memory.
     Scan(Option<&'a RivalMemory>),
     /// The classes found before.
     Memory(&'a RivalMemory),

@@ -25,7 +25,7 @@ const FEW_CLASSES: usize = 4096;
 /// Data with more labels a row than this has several labels.
 const SEVERAL: f32 = 1.1;
 
-/// How many times as large batches are when rivals are remembered.
+/// How many times as large batches are after the first pass.
 const LATER_BATCH: usize = 4;
 
 /// What the choices depend on.
@@ -72,7 +72,7 @@ pub(super) struct Choices {
     /// Pairs whose first weight is smaller, in fixed-point units, get no weight.
     pub(super) least_start: i16,
     pub(super) batch: usize,
-    /// The same for passes over remembered rivals.
+    /// The same for passes after the first.
     pub(super) later_batch: usize,
     pub(super) class_balance: f32,
     pub(super) trim: f32,
@@ -153,7 +153,7 @@ impl Choices {
             least_start: quantize_weight(number("least-start", if long && several { 0.04 } else { 0.0 }))
                 .max(1),
             batch,
-            // Steps are short by then, and what happens once for each feature of a batch happens less often.
+            // Steps are short by then, and what happens once for each feature of a batch, or for each batch, happens less often.
             later_batch: integer(
                 "batch",
                 if shape.continued {
@@ -289,9 +289,9 @@ impl Choices {
         ((classes as f32 * 0.06) as u32).max(64)
     }
 
-    /// Rows that are scored against the same weights in this pass, if `remembered` rivals are scored again.
-    pub(super) fn batch(&self, remembered: bool) -> usize {
-        if remembered { self.later_batch } else { self.batch }
+    /// Rows that are scored against the same weights in this pass.
+    pub(super) fn batch(&self, pass: usize) -> usize {
+        if pass > 0 { self.later_batch } else { self.batch }
     }
 
     /// The step size when this share of the way is done.

@@ -241,7 +241,7 @@ fn train<P: Posting + Stored>(
                 .collect(),
             _ => order.clone(),
         };
-        let batch_rows = choices.batch(memory.is_some() && pass > 0);
+        let batch_rows = choices.batch(pass);
         let batches = taught.len().div_ceil(batch_rows);
         let mut number = done_before;
         let rest = &taught[(done_before * batch_rows).min(taught.len())..];

@@ -221,9 +221,18 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
         floor = floor.max(S::reached_by(*machine, k, &sums[..classes], floor).saturating_sub(1));
     }
     best.start(k, floor);
-    let mut first = 0;
-    for (block, &maximum) in blocks.iter().zip(maxima.iter()) {
-        if maximum.into() > best.threshold() {
+    // Blocks of blocks: most of these hold nothing either.
+    let mut number = 0;
+    maxima.resize(padded(maxima.len()), S::LOWEST);
+    for group in maxima.as_chunks::<LANES>().0 {
+        let mut promising = S::above(*machine, group, best.threshold());
+        while promising != 0 {
+            let place = promising.trailing_zeros() as usize;
+            promising &= promising - 1;
+            if group[place].into() <= best.threshold() {
+                continue;
+            }
+            let (block, first) = (&blocks[number + place], ((number + place) * LANES) as u32);
             let mut above = S::above(*machine, block, best.threshold());
             while above != 0 {
                 let lane = above.trailing_zeros();
@@ -231,8 +240,9 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
                 best.offer(block[lane as usize].into(), first + lane);
             }
         }
-        first += LANES as u32;
+        number += LANES;
     }
+    let first = (blocks.len() * LANES) as u32;
     for (class, &sum) in (first..).zip(rest) {
         best.offer(sum.into(), class);
     }

@@ -5,7 +5,7 @@ use super::gradient::LeftOut;
 use super::rivals::Precision;
 use crate::data::Dataset;
 use crate::params::{Value, Values};
-use crate::sparse::fixed::{WEIGHT_UNITS, quantize_weight};
+use crate::sparse::fixed::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
 
 /// Rows with more features than this are long: one pass with few rivals teaches them enough.
 const LONG: f32 = 40.0;
@@ -284,9 +284,10 @@ impl Choices {
     }
 
     /// From this many classes on, a feature's weights are a dense row: about where adding it takes as long as adding
-    /// postings.
+    /// postings, which take longer where classes need more than 16 bits.
     pub(super) fn dense_from(classes: usize) -> u32 {
-        ((classes as f32 * 0.06) as u32).max(64)
+        let share = if classes > Narrow::CLASSES { 0.04 } else { 0.06 };
+        ((classes as f32 * share) as u32).max(64)
     }
 
     /// Rows that are scored against the same weights in this pass.

@@ -127,7 +127,7 @@ fn evaluate<P: Posting>(
 }
 
 /// Features whose weights are gathered at a time.
-const FEATURES_PER_TASK: usize = 4096;
+const FEATURES_PER_TASK: usize = 1024;
 
 /// The weights that are large enough to matter, as a scorer. Gathers them in parallel: first how many there are, so that they
 /// are never held twice.
@@ -155,10 +155,13 @@ pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<
         (task, rest) = rest.split_at_mut((offsets[end] - offsets[first]) as usize);
         tasks.push((first..end, task));
     }
-    tasks.into_par_iter().for_each(|(features, task)| {
-        for (place, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
-            *place = P::new(class, weight);
-        }
-    });
+    tasks
+        .into_par_iter()
+        .with_max_len(1)
+        .for_each(|(features, task)| {
+            for (place, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
+                *place = P::new(class, weight);
+            }
+        });
     P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(choices.answer_trim))
 }

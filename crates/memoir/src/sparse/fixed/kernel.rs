@@ -56,10 +56,6 @@ pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt:
     /// How many of `values` are `bound` or more; always inlined, so that each caller has it with its own instructions.
     fn reaching(values: &[Self], bound: Self) -> usize;
 
-    /// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are above it. There are at least
-    /// `k`.
-    fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32;
-
     /// Bit `i` says whether `block[i]` is above `threshold`.
     fn above(machine: Machine, block: &[Self; LANES], threshold: i32) -> u64;
 }
@@ -78,10 +74,27 @@ fn above<S: Sum>(block: &[S; LANES], threshold: i32) -> u64 {
     })
 }
 
-/// See [`Sum::reached_by`]. Inlined, so that each caller has it with its own instructions.
+/// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are above it. There are at least `k`.
+pub(super) fn reached_by<S: Sum>(machine: Machine, k: usize, values: &[S], floor: i32) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    if machine.avx2 {
+        /// SAFETY: needs AVX2.
+        #[target_feature(enable = "avx2")]
+        #[allow(unsafe_code)]
+        unsafe fn with_avx2<S: Sum>(k: usize, values: &[S], floor: i32) -> i32 {
+            bisect(k, values, floor)
+        }
+        #[allow(unsafe_code)]
+        // SAFETY: AVX2 was detected.
+        return unsafe { with_avx2(k, values, floor) };
+    }
+    bisect(k, values, floor)
+}
+
+/// See [`reached_by`]. Inlined, so that each caller has it with its own instructions.
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn reached_by<S: Sum>(k: usize, values: &[S], floor: i32) -> i32 {
+fn bisect<S: Sum>(k: usize, values: &[S], floor: i32) -> i32 {
     // Bisection: counting is quicker than sorting, and a few rounds come near enough.
     let (mut least, mut most) = (values[0], values[0]);
     for &value in values {

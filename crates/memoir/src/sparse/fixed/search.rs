@@ -1,6 +1,6 @@
 //! The scan: scores of all classes for a row, and the best of them; exact or rough, by the kind of sum.
 
-use super::kernel::{Machine, Sum};
+use super::kernel::{Machine, Sum, reached_by};
 use super::select::{Best, FixedScore};
 use super::{LANES, PackedRow, Posting, QuantizedRow, padded};
 use crate::sparse::ask_for;
@@ -216,9 +216,9 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
     // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it. Where there are too few blocks,
     // there are few sums.
     if k > 0 && maxima.len() >= 2 * (k + gone) {
-        floor = floor.max(S::reached_by(*machine, k + gone, maxima, floor).saturating_sub(1));
+        floor = floor.max(reached_by(*machine, k + gone, maxima, floor).saturating_sub(1));
     } else if k > 0 && classes > k {
-        floor = floor.max(S::reached_by(*machine, k, &sums[..classes], floor).saturating_sub(1));
+        floor = floor.max(reached_by(*machine, k, &sums[..classes], floor).saturating_sub(1));
     }
     best.start(k, floor);
     // Blocks of blocks: most of these hold nothing either.

@@ -61,16 +61,6 @@ impl Sum for i32 {
         reaching as usize
     }
 
-    fn reached_by(machine: Machine, k: usize, values: &[Self], floor: i32) -> i32 {
-        #[cfg(target_arch = "x86_64")]
-        if machine.avx2 {
-            #[allow(unsafe_code)]
-            // SAFETY: AVX2 was detected.
-            return unsafe { avx2::reached_by(k, values, floor) };
-        }
-        super::reached_by(k, values, floor)
-    }
-
     #[inline]
     fn above(machine: Machine, block: &[Self; LANES], threshold: i32) -> u64 {
         #[cfg(target_arch = "x86_64")]
@@ -178,12 +168,6 @@ mod avx2 {
                 _mm_shuffle_epi32(half, 0b10_11_00_01),
             )));
         }
-    }
-
-    /// SAFETY: needs AVX2.
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn reached_by(k: usize, values: &[i32], floor: i32) -> i32 {
-        super::super::reached_by(k, values, floor)
     }
 
     /// Bit `i` says whether `block[i]` is above `threshold`. SAFETY: needs AVX2.

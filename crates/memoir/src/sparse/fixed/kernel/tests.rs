@@ -18,7 +18,7 @@ fn run<S: Sum>(
     S::push_block_maxima(machine, &sums, &mut maxima);
     let blocks = sums.as_chunks().0.iter();
     let above = blocks.map(|block| S::above(machine, block, floor)).collect();
-    let reached = S::reached_by(machine, 2, &maxima, floor);
+    let reached = reached_by(machine, 2, &maxima, floor);
     let wide = |sums: Vec<S>| sums.into_iter().map(Into::into).collect();
     (wide(sums), wide(maxima), above, reached)
 }
@@ -99,16 +99,16 @@ fn rows_with_very_many_features_have_no_room() {
 #[test]
 fn enough_values_reach_the_bound() {
     for (k, machine) in (1..9).flat_map(|k| [(k, Machine::detect()), (k, Machine::plain())]) {
-        assert_eq!(i32::reached_by(machine, k, &[5; 9], i32::MIN), 5);
-        assert_eq!(i16::reached_by(machine, k, &[5; 9], 4), 5);
-        assert_eq!(i16::reached_by(machine, k, &[5; 9], 5), 5);
-        assert_eq!(i16::reached_by(machine, k, &[5; 9], 6), 6);
+        assert_eq!(reached_by(machine, k, &[5i32; 9], i32::MIN), 5);
+        assert_eq!(reached_by(machine, k, &[5i16; 9], 4), 5);
+        assert_eq!(reached_by(machine, k, &[5i16; 9], 5), 5);
+        assert_eq!(reached_by(machine, k, &[5i16; 9], 6), 6);
         let values = [-7, i32::MAX, 3, 0, i32::MIN, 90, 4, 4, -1];
-        check_bound(k, &values, i32::reached_by(machine, k, &values, i32::MIN));
-        check_bound(k.min(5), &values, i32::reached_by(machine, k.min(5), &values, 0));
-        assert_eq!(i32::reached_by(machine, 6, &values, 0), 0);
+        check_bound(k, &values, reached_by(machine, k, &values, i32::MIN));
+        check_bound(k.min(5), &values, reached_by(machine, k.min(5), &values, 0));
+        assert_eq!(reached_by(machine, 6, &values, 0), 0);
         let values = [-7, i16::MAX, 3, 0, i16::MIN, 90, 4, 4, -1];
-        let bound = i16::reached_by(machine, k, &values, i32::MIN);
+        let bound = reached_by(machine, k, &values, i32::MIN);
         check_bound(k, &values.map(i32::from), bound);
     }
 }

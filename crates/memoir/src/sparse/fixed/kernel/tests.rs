@@ -1,3 +1,5 @@
+//! The inner loops with AVX2 against plain Rust, and short sums against what they stand for.
+
 use super::super::quantize_row;
 use super::*;
 use proptest::prelude::*;

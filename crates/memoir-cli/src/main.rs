@@ -1,7 +1,6 @@
 //! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every outcome becomes an
 //! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C, SIGTERM or SIGHUP.
 
-mod allocator;
 mod answers;
 mod arguments;
 mod chart;
@@ -41,7 +40,6 @@ struct Cli {
     verb: Verb,
 }
 
-/// Only the asked verb's options are made: those of all verbs would be a third of a megabyte.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Verb {

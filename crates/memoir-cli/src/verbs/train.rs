@@ -19,7 +19,7 @@ use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::sizes::{parse_size, show_counted, show_size, show_time};
-use crate::{Context, allocator, interrupt};
+use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -140,12 +140,6 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         algorithm.params,
         given.method(algorithm.name, &context.catalogue)?,
     )?;
-    // What others have once freed they would hold for minutes. The default is done before that pays: pages handed out anew would take a
-    // twentieth of its time.
-    let holds_long = algorithm.name != Catalogue::DEFAULT_ALGORITHM;
-    if holds_long {
-        allocator::give_back_early();
-    }
     let trainer = (algorithm.build)(&values)?;
     let needs = trainer.row_needs();
     let checkpoints = checkpoints(arguments);
@@ -183,9 +177,6 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         Some(before) => data::read_further(source, &options, &before.known(needs), &session)?,
         None => data::read_training(source, &options, &prep, &session)?,
     };
-    if holds_long {
-        allocator::give_back_all();
-    }
     if training.preprocessing.text().is_none()
         && let Some((name, _)) = given.text().next()
     {

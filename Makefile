@@ -1,4 +1,4 @@
-.PHONY: help demo test bench lint docs
+.PHONY: help demo test bench lint docs site
 .DEFAULT_GOAL := help
 
 help:            ## List what can be made
@@ -12,15 +12,19 @@ test: export PROPTEST_RNG_SEED ?= 1
 test:            ## Run all tests
 	cargo test --workspace
 	bash bindings/python/test.sh
+	python3 tools/check_docs.py
 
 bench:           ## Measure speed and quality (minutes; DATA=FOLDER adds the peers)
 	cargo build --release --quiet --bin memoir
 	bash experiments/bench.sh
 
-lint:            ## Check formatting and lints
-	cargo fmt --check
+lint:            ## Check formatting, lints, line lengths and CI workflows
+	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	if command -v ruff > /dev/null; then ruff check --config bindings/python/pyproject.toml bindings/python experiments/python; fi
+	bash tools/lint.sh
 
 docs:            ## Build the library's documentation
-	cargo doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+site:            ## Build the documentation site into target/site (installs mdBook there once)
+	bash tools/site.sh

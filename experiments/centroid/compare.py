@@ -6,8 +6,10 @@ Needs numpy, scipy and scikit-learn. Both sides see the same rows (log-tf x idf,
 Speeds are rows per second of processor time, reading and weighting of rows left out on both sides.
 """
 
+# ruff: noqa: E402
 import os
 
+# NumPy reads these when it is imported.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 

@@ -7,12 +7,11 @@ parser). These are not called as they are, because their label embedding would r
 import sys
 
 import numpy as np
+import vectors
 from pecos.xmc import Indexer, LabelEmbeddingFactory
 from pecos.xmc.base import HierarchicalKMeans
 from pecos.xmc.xlinear.model import XLinearModel
 from pecos.xmc.xlinear.train import parse_arguments
-
-import vectors
 
 
 def train(rows: str, model: str, threads: str):

@@ -8,10 +8,9 @@ import pickle
 import sys
 
 import numpy as np
+import vectors
 from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
-
-import vectors
 
 METHODS = {"linear-svc": lambda seed: LinearSVC(random_state=seed), "naive-bayes": lambda seed: ComplementNB()}
 # Scores are a dense table of rows and classes: made in parts, they fit.

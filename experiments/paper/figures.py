@@ -67,7 +67,7 @@ def main():
                     key=lambda run: run["options"]["lambda"])
         if not l1:
             continue
-        series = lambda key, factor=1: [(run["options"]["lambda"], factor * (run[key] or 0)) for run in l1]
+        series = lambda key, factor=1, l1=l1: [(run["options"]["lambda"], factor * (run[key] or 0)) for run in l1]
         figure(folder / f"{stem}.svg", [
             (series("weights"), "non-zero weights", "lambda"),
             (series("memory"), "peak memory, MB", "lambda"),

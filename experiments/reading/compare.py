@@ -67,7 +67,8 @@ def main():
     read = {(turn["rows"], turn["entries"], turn["labels"]) for turns in results.values() for turn in turns}
     if len(read) != 1:
         sys.exit(f"the methods read different data: {read}")
-    print("read: %d rows, %d entries, %d labels" % read.pop())
+    rows, entries, labels = read.pop()
+    print(f"read: {rows} rows, {entries} entries, {labels} labels")
     print("| method | wall s, median (least) | CPU s, median (least) | peak MB | peak / dataset |\n|---|---|---|---|---|")
     for name, turns in results.items():
         wall, cpu = ([turn[key] for turn in turns] for key in ("wall", "cpu"))

@@ -1,0 +1,72 @@
+"""Checks the documentation: links lead somewhere, the site has every page, the benchmarks follow from the results.
+
+    python3 tools/check_docs.py     # exit code 1 and a line for each problem
+
+Standard library only.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
+
+
+def main():
+    pages = [ROOT / name for name in tracked("*.md") if (ROOT / name).exists()]
+    problems = [problem for page in pages for problem in dead_links(page)] + list(summary_problems())
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    benchmarks = subprocess.run([sys.executable, ROOT / "experiments/benchmarks.py", "--check"])
+    sys.exit(1 if problems or benchmarks.returncode else 0)
+
+
+def tracked(*patterns):
+    """Files of the repository, new ones included, without what git ignores."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    return sorted(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split())
+
+
+def prose(text):
+    """The text without code, in which brackets are no links. Lines keep their numbers."""
+    blocks = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+    text = blocks.sub(lambda block: "\n" * block[0].count("\n"), text)
+    return re.sub(r"`[^`\n]*`", "code", text)
+
+
+def dead_links(page):
+    text = page.read_text(encoding="utf-8")
+    for number, line in enumerate(prose(text).splitlines(), 1):
+        for link in LINK.findall(line):
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            where = f"{page.relative_to(ROOT)}:{number}"
+            if not target.exists():
+                yield f"{where}: the link `{link}` leads to no file"
+            elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+                yield f"{where}: the link `{link}` leads to no heading"
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+def summary_problems():
+    """Every page below docs/ stands in the site's table of contents exactly once."""
+    folder = ROOT / "docs"
+    listed = LINK.findall((folder / "SUMMARY.md").read_text(encoding="utf-8"))
+    pages = {str(page.relative_to(folder)) for page in folder.rglob("*.md")} - {"SUMMARY.md"}
+    for name in sorted(pages - set(listed)):
+        yield f"docs/SUMMARY.md: `{name}` is missing"
+    for name in sorted({name for name in listed if listed.count(name) > 1}):
+        yield f"docs/SUMMARY.md: `{name}` stands there twice"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Lints everything but Rust code: Python by ruff, workflows by their schema, lines by their length.
+# The tools come from PyPI into an environment under target/, made anew when their list changes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+environment="${CARGO_TARGET_DIR:-target}/lint/venv"
+needs=(ruff==0.17.5 check-jsonschema==0.39.0)
+
+wanted="$(python3 --version) ${needs[*]}"
+if [ "$(cat "$environment/made-for" 2>/dev/null)" != "$wanted" ]; then
+    python3 -m venv --clear "$environment"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${needs[@]}"
+    echo "$wanted" > "$environment/made-for"
+fi
+
+"$environment/bin/ruff" check --config bindings/python/pyproject.toml bindings/python experiments tools
+"$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+python3 tools/check_lines.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lints everything but Rust code: Python by ruff, workflows by their schema, lines by their length.
+# Lints all but Rust code: Python by ruff, workflows by their schema, dependencies by the Rust they need, line lengths.
 # The tools come from PyPI into an environment under target/, made anew when their list changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,4 +15,5 @@ fi
 
 "$environment/bin/ruff" check --config bindings/python/pyproject.toml bindings/python experiments tools
 "$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+python3 tools/check_msrv.py
 python3 tools/check_lines.py

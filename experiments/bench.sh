@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Speed, memory and quality of the built-in methods on made-up data (nothing is downloaded), at one and two threads.
-# With DATA=FOLDER (one folder per data set), also the comparisons of main/ with the data sets that are there.
+# Speed, memory and quality of the built-in methods on made-up data (nothing is downloaded), at one and two
+# threads. With DATA=FOLDER (one folder per data set), also the comparisons of main/ with the data sets that
+# are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 memoir=${CARGO_TARGET_DIR:-target}/release/memoir
@@ -18,7 +19,8 @@ done
 
 echo "== growth: training time with the number of classes, rows fixed"
 for classes in 1000 10000 100000; do
-    "$memoir" synth --classes "$classes" --rows 100000 --features 50000 --row-length 16 --out "$work/growth.svm" --quiet
+    "$memoir" synth --classes "$classes" --rows 100000 --features 50000 --row-length 16 \
+        --out "$work/growth.svm" --quiet
     echo "$classes classes:"
     "$memoir" train "$work/growth.svm" --model "$work/model" --threads 1 | tail -1
 done

@@ -44,7 +44,8 @@ def read(name):
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-# --- results ----------------------------------------------------------------------------------------------------
+# --- results
+# ----------------------------------------------------------------------------------------------------
 
 
 class Method:
@@ -85,7 +86,8 @@ def machine_of(name):
     return json.loads(read(f"experiments/results/{name}/machine.json"))
 
 
-# --- how figures are written --------------------------------------------------------------------------------------
+# --- how figures are written
+# --------------------------------------------------------------------------------------
 
 
 def percent(values):
@@ -115,7 +117,10 @@ def table(header, rows):
 
 
 def wrap(text, indent=""):
-    return textwrap.fill(text, 105, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
+    return (
+        textwrap.fill(text, 105, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        + "\n"
+    )
 
 
 def title_of(data):
@@ -127,7 +132,8 @@ def best(methods, measure, more_is_better):
     return (max if more_is_better else min)(known)[1]
 
 
-# --- the page -------------------------------------------------------------------------------------------------------
+# --- the page
+# -------------------------------------------------------------------------------------------------------
 
 
 def benchmarks_page():
@@ -144,7 +150,9 @@ def built_with(sets):
     dates = sorted({machine["date"] for machine in machines.values()})
     if len(versions) > 1:
         each = ", ".join(f"{name} {machine['version']}" for name, machine in machines.items())
-        sys.exit(f"results of several versions cannot stand on one page: {each}; measure the older ones again")
+        sys.exit(
+            f"results of several versions cannot stand on one page: {each}; measure the older ones again"
+        )
     processor = " and ".join(sorted({machine["processor"] for machine in machines.values()}))
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"memoir {versions.pop()}, measured {when} on shared cores of {processor}"
@@ -165,7 +173,9 @@ def data_section(facts):
         ]
         for data in facts["data"]
     ]
-    origins = [wrap(f"- {', '.join(used[origin['name']])}: {origin['text']}.", "  ") for origin in facts["origin"]]
+    origins = [
+        wrap(f"- {', '.join(used[origin['name']])}: {origin['text']}.", "  ") for origin in facts["origin"]
+    ]
     header = ["data", "task", "training rows", "classes", "features a row", "judged on"]
     return "## The data\n\n" + table(header, rows) + "\n" + "".join(origins)
 
@@ -203,15 +213,26 @@ def data_tables(data):
     rows = []
     for method in methods:
         if method.status != "ok":
-            stopped = f"{method.status.replace('-', ' ')} after {seconds([method.runs[0]['train']['cpu_seconds']])}"
+            spent = seconds([method.runs[0]["train"]["cpu_seconds"]])
+            stopped = f"{method.status.replace('-', ' ')} after {spent}"
             rows.append([method.name, stopped] + [""] * (len(measures) - 1))
             continue
         cells = [(measure, write(method.values(measure))) for measure, _, write in measures]
         bold = [f"**{text}**" if winners[measure] == method.name else text for measure, text in cells]
         rows.append([method.name, *bold])
-    header = ["method", *[label for label, _ in quality], "train", "predict", "memory, train", "memory, predict", "model"]
+    header = [
+        "method",
+        *[label for label, _ in quality],
+        "train",
+        "predict",
+        "memory, train",
+        "memory, predict",
+        "model",
+    ]
     repeats = max(len(method.runs) for method in methods)
-    note = f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n" if repeats > 1 else ""
+    note = (
+        f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n" if repeats > 1 else ""
+    )
     name = data["name"]
     links = f"\n[All figures and commands](../experiments/results/{name}/results.md)\n"
     about = f"{title_of(data)}: {data['about']}"
@@ -239,7 +260,8 @@ def growth():
     return GROWTH_HEAD.format(version=machine["version"], date=machine["date"]) + table(header, rows)
 
 
-# --- the tables of the README ---------------------------------------------------------------------------------------
+# --- the tables of the README
+# ---------------------------------------------------------------------------------------
 
 
 def readme():
@@ -302,38 +324,49 @@ Every figure on this page comes from the committed results in
 [`experiments/results`](../experiments/README.md): {built}.
 
 - Every method runs with one thread, on the same vectors, at its defaults. Nothing is set by data set.
-- Times are CPU seconds, user and system, of the whole process, with reading the data. The machine was shared: compare times
-  within a table, and read differences below a quarter as none.
-- Memory is the largest resident set of the process. Python's start is part of the figures of programs that run in Python.
-- A step (training or predicting) that exceeds its limits of time or memory is stopped, and the table says so.
+- Times are CPU seconds, user and system, of the whole process, with reading the data. The machine was
+  shared: compare times within a table, and read differences below a quarter as none.
+- Memory is the largest resident set of the process. Programs that run in Python count with Python's start.
+- A step (training or predicting) that exceeds its limits of time or memory is stopped; the table says so.
 - Quality is computed by the same code for all methods. [Measures](guide/measures.md) defines it.
 - omikuji has no seed: its accuracy varies by some tenths of a point from run to run.
-- The defaults of `softmax` were chosen on valid rows of some of these sets. The other programs run as they come.
+- The defaults of `softmax` were chosen on valid rows of some of these sets. Other programs run as they come.
 - fastText sees no feature values here, so its rows say little about fastText on raw text.
 
-To repeat a table: `bash experiments/externals/install.sh`, then `memoir compare experiments/main/NAME.toml --data FOLDER --out
-DIR`. WordNet needs no download: `memoir data wordnet --out experiments/wordnet`, then `memoir compare experiments/wordnet.toml
---out DIR`. The command also writes `report.html`, with figures and sortable tables.
+To repeat a table:
+
+    bash experiments/externals/install.sh
+    memoir compare experiments/main/NAME.toml --data FOLDER --out DIR
+
+WordNet needs no download:
+
+    memoir data wordnet --out experiments/wordnet
+    memoir compare experiments/wordnet.toml --out DIR
+
+The command also writes `report.html`, with figures and sortable tables.
 """
 
 SUMMARY_HEAD = """## Where `softmax` is first, and where it is not
 
-± is the standard error that follows from the number of rows. A difference below it says little. Losses are in bold.
+± is the standard error that follows from the number of rows. A difference below it says little. Losses are
+in bold.
 
 """
 
 GROWTH_HEAD = """## Growth
 
-Data made to the shape of the paper's LSHTC1, at four scales of its rows, classes and features, 60 CPU seconds a step
-(`memoir compare experiments/lshtc1.toml --out DIR`; memoir {version}, {date}). CPU seconds of training, and accuracy on 1,000
-rows, whose standard error is 1.6 points. [All figures](../experiments/results/lshtc1/results.md).
+Data of the shape of the paper's LSHTC1, at four scales of its rows, classes and features, 60 CPU seconds a
+step (`memoir compare experiments/lshtc1.toml --out DIR`; memoir {version}, {date}). CPU seconds of training,
+and accuracy on 1,000 rows, whose standard error is 1.6 points.
+[All figures](../experiments/results/lshtc1/results.md).
 
 """
 
-PAGE_END = """More studies, each with its figures and commands: [growth in one size at a time](../experiments/results/scale/results.md),
-[memory and file size for every set](../experiments/results/footprint/results.md),
-[`ovr` and `msvm` against LIBLINEAR](../experiments/liblinear/README.md), [Python](../experiments/python/README.md),
-[reading files](../experiments/reading/README.md), [the paper's experiments](paper.md).
+PAGE_END = """More studies, each with its figures and commands: [growth in one size at a
+time](../experiments/results/scale/results.md), [memory and file size for every
+set](../experiments/results/footprint/results.md), [`ovr` and `msvm` against
+LIBLINEAR](../experiments/liblinear/README.md), [Python](../experiments/python/README.md), [reading
+files](../experiments/reading/README.md), [the paper's experiments](paper.md).
 """
 
 

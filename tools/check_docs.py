@@ -1,4 +1,5 @@
-"""Checks the documentation: links lead somewhere, the site has every page, the benchmarks follow from the results.
+"""Checks the documentation: links lead somewhere, the site has every page, the benchmarks follow from the
+results.
 
     python3 tools/check_docs.py     # exit code 1 and a line for each problem
 
@@ -26,7 +27,9 @@ def main():
 def tracked(*patterns):
     """Files of the repository, new ones included, without what git ignores."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    return sorted(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split())
+    return sorted(
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    )
 
 
 def prose(text):

@@ -2,8 +2,8 @@
 
     python3 tools/check_msrv.py     # exit code 1 and a line for each dependency that does
 
-Our own code is checked by clippy, whose lint `incompatible_msrv` knows since when the standard library has a function.
-Standard library only; needs cargo.
+Our own code is checked by clippy, whose lint `incompatible_msrv` knows since when the standard library has a
+function. Standard library only; needs cargo.
 """
 
 import json
@@ -13,7 +13,9 @@ import sys
 
 def main():
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
-    packages = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["packages"]
+    packages = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[
+        "packages"
+    ]
     own = {package["rust_version"] for package in packages if package["source"] is None}
     if len(own) != 1 or None in own:
         sys.exit(f"every crate must have the workspace's `rust-version`; found {own}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Lints all but Rust code: Python by ruff, workflows by their schema, dependencies by the Rust they need, line lengths.
-# The tools come from PyPI into an environment under target/, made anew when their list changes.
+# Lints all but Rust code: Python by ruff, workflows by their schema, dependencies by the Rust they need,
+# line lengths. The tools come from PyPI into an environment under target/, made anew when their list
+# changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment="${CARGO_TARGET_DIR:-target}/lint/venv"
@@ -13,7 +14,9 @@ if [ "$(cat "$environment/made-for" 2>/dev/null)" != "$wanted" ]; then
     echo "$wanted" > "$environment/made-for"
 fi
 
-"$environment/bin/ruff" check --config bindings/python/pyproject.toml bindings/python experiments tools
+python_code=(--config bindings/python/pyproject.toml bindings/python experiments tools)
+"$environment/bin/ruff" format --check --quiet "${python_code[@]}"
+"$environment/bin/ruff" check --quiet "${python_code[@]}"
 "$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
 python3 tools/check_msrv.py
 python3 tools/check_lines.py

@@ -3,8 +3,9 @@
     python3 tools/site.py FOLDER            # writes book.toml and pages/ there
     python3 tools/site.py --check SITE      # exit code 1 and a line for each dead link in the finished site
 
-Pages keep their paths in the repository, so that links between docs/, the README and other pages work on the site as they do
-in a checkout. A link to a file that is no page, such as source code, becomes plain text. Standard library only.
+Pages keep their paths in the repository, so that links between docs/, the README and other pages work on the
+site as they do in a checkout. A link to a file that is no page, such as source code, becomes plain text.
+Standard library only.
 """
 
 import posixpath
@@ -36,7 +37,9 @@ def prepare(folder):
     for name in tracked("docs/figures/*"):
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, pages / name)
-    from_root = LINK.sub(lambda link: link[0].replace(f"({link[1]})", f"({posixpath.normpath('docs/' + link[1])})"), contents)
+    from_root = LINK.sub(
+        lambda link: link[0].replace(f"({link[1]})", f"({posixpath.normpath('docs/' + link[1])})"), contents
+    )
     write(pages / "SUMMARY.md", from_root)
     shutil.copy(ROOT / "docs/book.toml", folder / "book.toml")
 

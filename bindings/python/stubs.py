@@ -85,7 +85,8 @@ def stubs() -> dict[str, str]:
             memoir.MemoirTextClassifier,
             "import os\nfrom typing import Self\n\nfrom numpy.random import RandomState",
             "",
-            "    def fit_file(self, path: str | os.PathLike[str], *, format: str | None = ...) -> Self: ...\n",
+            "    def fit_file("
+            "self, path: str | os.PathLike[str], *, format: str | None = ...) -> Self: ...\n",
         ),
     }
 

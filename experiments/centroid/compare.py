@@ -1,9 +1,11 @@
-"""Nearest-centroid prediction, side by side and one thread each: scipy's sparse matrix product against memoir.
+"""Nearest-centroid prediction, side by side and one thread each: scipy's sparse matrix product against
+memoir.
 
     python experiments/centroid/compare.py TRAIN.svm TEST.svm
 
-Needs numpy, scipy and scikit-learn. Both sides see the same rows (log-tf x idf, unit length) and give the same answers.
-Speeds are rows per second of processor time, reading and weighting of rows left out on both sides.
+Needs numpy, scipy and scikit-learn. Both sides see the same rows (log-tf x idf, unit length) and give the
+same answers. Speeds are rows per second of processor time, reading and weighting of rows left out on both
+sides.
 """
 
 # ruff: noqa: E402
@@ -64,7 +66,9 @@ def main():
         print(f"scipy, chunks of {chunk:4}: accuracy {accuracy:.2f}%, {speed:8.0f} rows/s")
     build = ["cargo", "run", "--release", "--quiet", "--example", "centroid_speed", "--"]
     for precision in ("f32", "f16"):
-        output = subprocess.run([*build, train_file, test_file, "10", precision], check=True, capture_output=True)
+        output = subprocess.run(
+            [*build, train_file, test_file, "10", precision], check=True, capture_output=True
+        )
         memoir = json.loads(output.stdout)
         speed = memoir["rows_per_second"]
         print(

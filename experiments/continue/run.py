@@ -1,8 +1,11 @@
-"""Trains on a stream part by part and, beside it, on everything so far at once; prints accuracies after each part.
+"""Trains on a stream part by part and, beside it, on everything so far at once; prints accuracies after each
+part.
 
-usage: python3 run.py STREAM [--memoir target/release/memoir] [--on valid] [--batch FILE] [--options "--passes 1"] [--keep-rows 50000]
+usage: python3 run.py STREAM [--memoir target/release/memoir] [--on valid] [--batch FILE] [--options
+"--passes 1"] [--keep-rows 50000]
 
-STREAM is what split.py wrote. "old classes" are those known before the part: accuracy on their rows before and after it.
+STREAM is what split.py wrote. "old classes" are those known before the part: accuracy on their rows before
+and after it.
 """
 
 import argparse
@@ -24,7 +27,9 @@ def run(memoir, words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("stream", type=pathlib.Path)
     parser.add_argument("--memoir", default="target/release/memoir")
     parser.add_argument("--on", default="valid", choices=["valid", "test"])
@@ -35,26 +40,44 @@ def main():
     parts = len(list(arguments.stream.glob("part*.svm")))
 
     def accuracy(model, rows):
-        report, _ = run(arguments.memoir, ["evaluate", model, arguments.stream / f"{rows}.svm", "--json", "-q"])
+        report, _ = run(
+            arguments.memoir, ["evaluate", model, arguments.stream / f"{rows}.svm", "--json", "-q"]
+        )
         return 100 * json.loads(report)["accuracy"]
 
     batch = {}
     if arguments.batch and arguments.batch.exists():
         batch = json.loads(arguments.batch.read_text())
-    print("| part | rows | CPU s | MB | accuracy | at once | difference | CPU s at once | old classes before | after | drop |")
+    print(
+        "| part | rows | CPU s | MB | accuracy | at once | difference | CPU s at once | old classes before | after | drop |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for part in range(1, parts + 1):
             data = arguments.stream / f"part{part}.svm"
             model, earlier = folder / f"{part}.memoir", folder / f"{part - 1}.memoir"
-            start = ["--from", earlier, *arguments.options.split()] if part > 1 else ["--keep-rows", arguments.keep_rows]
-            _, seconds = run(arguments.memoir, ["train", data, "--model", model, "-q", "--threads", 1, *start])
+            start = (
+                ["--from", earlier, *arguments.options.split()]
+                if part > 1
+                else ["--keep-rows", arguments.keep_rows]
+            )
+            _, seconds = run(
+                arguments.memoir, ["train", data, "--model", model, "-q", "--threads", 1, *start]
+            )
             known = accuracy(model, f"{arguments.on}{part}")
             key = f"{arguments.on}{part}"
             if key not in batch:
                 at_once = folder / "at-once.memoir"
-                words = ["train", arguments.stream / f"upto{part}.svm", "--model", at_once, "-q", "--threads", 1]
+                words = [
+                    "train",
+                    arguments.stream / f"upto{part}.svm",
+                    "--model",
+                    at_once,
+                    "-q",
+                    "--threads",
+                    1,
+                ]
                 _, all_seconds = run(arguments.memoir, words)
                 batch[key] = [accuracy(at_once, f"{arguments.on}{part}"), all_seconds]
                 if arguments.batch:
@@ -66,8 +89,11 @@ def main():
                 old = f"{before:.2f} | {after:.2f} | {before - after:+.2f}"
             rows = sum(1 for _ in open(data))
             size = model.stat().st_size / 1e6
-            print(f"| {part} | {rows} | {seconds:.1f} | {size:.1f} | {known:.2f} | {batch[key][0]:.2f} | {known - batch[key][0]:+.2f} "
-                  f"| {batch[key][1]:.1f} | {old or '– | – | –'} |", flush=True)
+            print(
+                f"| {part} | {rows} | {seconds:.1f} | {size:.1f} | {known:.2f} | {batch[key][0]:.2f} | {known - batch[key][0]:+.2f} "
+                f"| {batch[key][1]:.1f} | {old or '– | – | –'} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """fastText:  run_fasttext.py train FILE MODEL THREADS SEED  |  predict FILE MODEL PREDICTIONS
 
-Hierarchical softmax, which its documentation advises for many classes; the higher rate and the epochs that its tutorial tries.
+Hierarchical softmax, which its documentation advises for many classes; the higher rate and the epochs that
+its tutorial tries.
 """
 
 import sys

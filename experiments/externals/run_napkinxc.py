@@ -1,4 +1,5 @@
-"""napkinXC:  run_napkinxc.py train XMC_FILE MODEL THREADS SEED  |  predict XMC_FILE MODEL PREDICTIONS THREADS
+"""napkinXC:  run_napkinxc.py train XMC_FILE MODEL THREADS SEED  |  predict XMC_FILE MODEL PREDICTIONS
+THREADS
 
 A probabilistic label tree at the package's defaults.
 """

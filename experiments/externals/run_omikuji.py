@@ -1,7 +1,9 @@
-"""omikuji:  run_omikuji.py train XMC_FILE MODEL THREADS [NAME=VALUE…]  |  predict XMC_FILE MODEL PREDICTIONS THREADS
+"""omikuji:  run_omikuji.py train XMC_FILE MODEL THREADS [NAME=VALUE…]  |  predict XMC_FILE MODEL PREDICTIONS
+THREADS
 
-NAME=VALUE overrides one of omikuji's default hyper-parameters. The package has no program of its own: prediction is
-one call a row, as its Python interface has it, with weights densified as the original program `omikuji test` does.
+NAME=VALUE overrides one of omikuji's default hyper-parameters. The package has no program of its own:
+prediction is one call a row, as its Python interface has it, with weights densified as the original program
+`omikuji test` does.
 """
 
 import sys

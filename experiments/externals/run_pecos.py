@@ -1,7 +1,7 @@
 """PECOS XR-Linear:  run_pecos.py train ROWS MODEL THREADS  |  predict ROWS MODEL PREDICTIONS THREADS
 
-Does what `python -m pecos.xmc.xlinear.train` and `….predict` do at their defaults (taken from their own argument
-parser). These are not called as they are, because their label embedding would run on all cores.
+Does what `python -m pecos.xmc.xlinear.train` and `….predict` do at their defaults (taken from their own
+argument parser). These are not called as they are, because their label embedding would run on all cores.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """scikit-learn:  run_scikit_learn.py train METHOD ROWS MODEL SEED  |  predict METHOD ROWS MODEL PREDICTIONS
 
-METHOD is `linear-svc` (one-vs-rest, squared hinge, defaults) or `naive-bayes` (complement naive Bayes, made for
-classes of unequal size, defaults).
+METHOD is `linear-svc` (one-vs-rest, squared hinge, defaults) or `naive-bayes` (complement naive Bayes, made
+for classes of unequal size, defaults).
 """
 
 import pickle
@@ -12,7 +12,10 @@ import vectors
 from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
-METHODS = {"linear-svc": lambda seed: LinearSVC(random_state=seed), "naive-bayes": lambda seed: ComplementNB()}
+METHODS = {
+    "linear-svc": lambda seed: LinearSVC(random_state=seed),
+    "naive-bayes": lambda seed: ComplementNB(),
+}
 # Scores are a dense table of rows and classes: made in parts, they fit.
 PART = 1000
 

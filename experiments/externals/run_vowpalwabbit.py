@@ -1,4 +1,5 @@
-"""Vowpal Wabbit:  run_vowpalwabbit.py OPTIONS…  with the options of its program `vw`, which the package does not bring."""
+"""Vowpal Wabbit:  run_vowpalwabbit.py OPTIONS…  with the options of its program `vw`, which the package
+does not bring."""
 
 import shlex
 import sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Our `ovr` and `msvm` against LIBLINEAR's -s 1 and -s 4 on the very same vectors: objective, accuracy, CPU time and
-# peak memory. One thread each, one after the other, so that a busy machine is busy for both.
+# Our `ovr` and `msvm` against LIBLINEAR's -s 1 and -s 4 on the very same vectors: objective, accuracy, CPU
+# time and peak memory. One thread each, one after the other, so that a busy machine is busy for both.
 #
-#   experiments/liblinear/compare.sh TRAIN TEST     (libsvm files with counts; needs Debian's liblinear-tools and time)
+#   experiments/liblinear/compare.sh TRAIN TEST     (libsvm files with counts; needs Debian's liblinear-tools
+#   and time)
 set -euo pipefail
 train=$1
 test=$2

@@ -4,10 +4,11 @@
     python3 experiments/nmslib/compare.py MODEL ROWS.svm [--memoir target/release/memoir]
                                            (needs: pip install nmslib scipy; everything with one thread)
 
-The true class of a row is no rival: nmslib is asked for two classes, and the true one is skipped, as the paper's authors do.
-Recall@1 is the share of rows whose answer scores as high as the best wrong class of a full scan. Time is CPU time. Ours
-comes from `memoir margins`, run with few and with many rows: the difference, less that of `--oracle random` (which reads the
-same rows and scans them exactly for the truth), is the time of the queries. The index's memory is the difference of peaks.
+The true class of a row is no rival: nmslib is asked for two classes, and the true one is skipped, as the
+paper's authors do. Recall@1 is the share of rows whose answer scores as high as the best wrong class of a
+full scan. Time is CPU time. Ours comes from `memoir margins`, run with few and with many rows: the
+difference, less that of `--oracle random` (which reads the same rows and scans them exactly for the truth),
+is the time of the queries. The index's memory is the difference of peaks.
 """
 
 import argparse
@@ -46,31 +47,47 @@ def class_vectors(path):
     """Names of the classes, their vectors as rows, and the features' weights."""
     texts, found = arrays(path)
     shape = (int(texts["features"]), int(texts["classes"]))
-    parts = (found["weights.values"].astype(numpy.float32), found["weights.classes"], found["weights.offsets"])
+    parts = (
+        found["weights.values"].astype(numpy.float32),
+        found["weights.classes"],
+        found["weights.offsets"],
+    )
     by_feature = scipy.sparse.csr_matrix(parts, shape=shape)
     ends = [0, *found["classes.ends"].tolist()]
     names = found["classes.names"].tobytes()
-    return [names[a:b].decode() for a, b in zip(ends, ends[1:])], by_feature.T.tocsr(), found["weighting.feature_weights"]
+    return (
+        [names[a:b].decode() for a, b in zip(ends, ends[1:])],
+        by_feature.T.tocsr(),
+        found["weighting.feature_weights"],
+    )
 
 
 def weighted_rows(path, names, feature_weights, width, most):
-    """Rows as the model sees them: log-tf-idf, unit length, a constant feature; with the number of their class."""
+    """Rows as the model sees them: log-tf-idf, unit length, a constant feature; with the number of their
+    class."""
     numbers = {name: number for number, name in enumerate(names)}
     labels, data, indices, indptr = [], [], [], [0]
     for line in path.open():
         label, *entries = line.split()
         if label not in numbers or len(labels) == most:
             continue
-        row = [(int(feature) - 1, float(value)) for feature, value in (entry.split(":") for entry in entries)]
-        row = [(feature, (1 + numpy.log(value)) * feature_weights[feature]) for feature, value in row
-               if feature < len(feature_weights)]
+        row = [
+            (int(feature) - 1, float(value)) for feature, value in (entry.split(":") for entry in entries)
+        ]
+        row = [
+            (feature, (1 + numpy.log(value)) * feature_weights[feature])
+            for feature, value in row
+            if feature < len(feature_weights)
+        ]
         length = sum(value * value for _, value in row) ** 0.5 or 1.0
         row = [(feature, value / length) for feature, value in row] + [(width - 1, 1.0)]
         labels.append(numbers[label])
         indices += [feature for feature, _ in row]
         data += [value for _, value in row]
         indptr.append(len(data))
-    return numpy.array(labels), scipy.sparse.csr_matrix((numpy.float32(data), indices, indptr), (len(labels), width))
+    return numpy.array(labels), scipy.sparse.csr_matrix(
+        (numpy.float32(data), indices, indptr), (len(labels), width)
+    )
 
 
 def margins(memoir, model, lines, options):
@@ -78,7 +95,18 @@ def margins(memoir, model, lines, options):
     with tempfile.NamedTemporaryFile("w", suffix=".svm") as rows, tempfile.TemporaryFile() as out:
         rows.writelines(lines)
         rows.flush()
-        command = [memoir, "margins", str(model), rows.name, "--json", "--quiet", "--threads", "1", "--oracle", *options]
+        command = [
+            memoir,
+            "margins",
+            str(model),
+            rows.name,
+            "--json",
+            "--quiet",
+            "--threads",
+            "1",
+            "--oracle",
+            *options,
+        ]
         process = subprocess.Popen(command, stdout=out)
         _, status, usage = os.wait4(process.pid, 0)
         assert os.waitstatus_to_exitcode(status) == 0, command
@@ -97,8 +125,11 @@ def ours(arguments, settings):
         report = runs[1][2]
         share = 100 * report["inner_products"] / report["scan_inner_products"]
         build = runs[0][0] - base[0][0] - seconds * len(few) / (len(lines) - len(few))
-        print(f"| {name} | {build:.1f} | {runs[1][1] - base[1][1]:.0f} | {1e6 * seconds / (len(lines) - len(few)):.0f} | "
-              f"{report['recall_at_1']:.3f} | {share:.1f}% |", flush=True)
+        print(
+            f"| {name} | {build:.1f} | {runs[1][1] - base[1][1]:.0f} | {1e6 * seconds / (len(lines) - len(few)):.0f} | "
+            f"{report['recall_at_1']:.3f} | {share:.1f}% |",
+            flush=True,
+        )
 
 
 def theirs(arguments):
@@ -117,9 +148,13 @@ def theirs(arguments):
         scores[known, mine[known]] = -numpy.inf
         best[start : start + 200] = scores.max(axis=1)
     before, start = resident(), time.process_time()
-    index = nmslib.init(method="sw-graph", space="negdotprod_sparse_fast", data_type=nmslib.DataType.SPARSE_VECTOR)
+    index = nmslib.init(
+        method="sw-graph", space="negdotprod_sparse_fast", data_type=nmslib.DataType.SPARSE_VECTOR
+    )
     index.addDataPointBatch(classes)
-    index.createIndex({"NN": arguments.neighbors, "efConstruction": arguments.ef_construction, "indexThreadQty": 1})
+    index.createIndex(
+        {"NN": arguments.neighbors, "efConstruction": arguments.ef_construction, "indexThreadQty": 1}
+    )
     build, memory = time.process_time() - start, (resident() - before) / 1e6
     for breadth in arguments.ef_search:
         index.setQueryTimeParams({"efSearch": breadth})
@@ -131,12 +166,17 @@ def theirs(arguments):
         for row, (found, distances) in enumerate(answers):
             rivals = [-distance for place, distance in zip(found, distances) if place != own[row]]
             hits += bool(rivals) and rivals[0] >= best[row] * (1 - 1e-5) - 1e-7
-        print(f"| nmslib, efSearch {breadth} | {build:.1f} | {memory:.0f} | {1e6 * seconds / rows.shape[0]:.0f} | "
-              f"{hits / rows.shape[0]:.3f} | – |", flush=True)
+        print(
+            f"| nmslib, efSearch {breadth} | {build:.1f} | {memory:.0f} | {1e6 * seconds / rows.shape[0]:.0f} | "
+            f"{hits / rows.shape[0]:.3f} | – |",
+            flush=True,
+        )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("rows", type=pathlib.Path)
     parser.add_argument("--memoir", default="target/release/memoir")
@@ -151,7 +191,9 @@ def main():
     print("|---|---|---|---|---|---|")
     settings = [("exact", ["exact"])]
     for breadth in arguments.sw_ef_search:
-        settings.append((f"sw-graph, ef {breadth}", ["sw-graph", "--oracle-option", f"sw-ef-search={breadth}"]))
+        settings.append(
+            (f"sw-graph, ef {breadth}", ["sw-graph", "--oracle-option", f"sw-ef-search={breadth}"])
+        )
     for bits in arguments.hash_bits:
         settings.append((f"simple-lsh, {bits} bits", ["simple-lsh", "--oracle-option", f"hash-bits={bits}"]))
     ours(arguments, settings)

@@ -6,7 +6,8 @@ model=$1; rows=$2; out=$3; memoir=${4:-target/release/memoir}
 mkdir -p "$out"
 ask() {
     name=$1; shift
-    "$memoir" margins "$model" "$rows" --quiet --threads 1 --plot "$out/$name.svg" --json "$@" > "$out/$name.json"
+    "$memoir" margins "$model" "$rows" --quiet --threads 1 --plot "$out/$name.svg" --json "$@" \
+        > "$out/$name.json"
     python3 - "$name" "$out/$name.json" <<'PY'
 import json, sys
 report = json.load(open(sys.argv[2]))
@@ -20,8 +21,10 @@ ask exact --oracle exact
 ask random --oracle random
 for breadth in 16 64 256; do
     ask "sw-graph-ef-$breadth" --oracle sw-graph --oracle-option sw-ef-search=$breadth
-    ask "sw-graph-random-start-ef-$breadth" --oracle sw-graph --oracle-option sw-seeds=0 --oracle-option sw-ef-search=$breadth
+    ask "sw-graph-random-start-ef-$breadth" --oracle sw-graph --oracle-option sw-seeds=0 \
+        --oracle-option sw-ef-search=$breadth
 done
 for bits in 64 256 1024; do
-    ask "simple-lsh-$bits" --oracle simple-lsh --oracle-option hash-bits=$bits --oracle-option hash-candidates=1024
+    ask "simple-lsh-$bits" --oracle simple-lsh --oracle-option hash-bits=$bits \
+        --oracle-option hash-candidates=1024
 done

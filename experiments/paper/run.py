@@ -1,11 +1,11 @@
-"""Runs the comparisons of this folder: every run of a TOML file is trained and evaluated, and becomes a line of a
-Markdown table with CPU time, peak memory, model size and quality.
+"""Runs the comparisons of this folder: every run of a TOML file is trained and evaluated, and becomes a line
+of a Markdown table with CPU time, peak memory, model size and quality.
 
-    python3 experiments/paper/run.py experiments/paper/l1.toml --data /path/to/data [--memoir target/release/memoir]
+    python3 experiments/paper/run.py experiments/paper/l1.toml --data FOLDER [--memoir PROGRAM]
 
-A data set NAME is the folder NAME below --data, with the files that `train` (train.svm) and `evaluate` (valid.svm) name.
-A run that takes more than `limit` CPU seconds to train is stopped and says so. With --json FILE the figures are added to
-that file, for figures.py.
+A data set NAME is the folder NAME below --data, with the files that `train` (train.svm) and `evaluate`
+(valid.svm) name. A run that takes more than `limit` CPU seconds to train is stopped and says so. With --json
+FILE the figures are added to that file, for figures.py.
 """
 
 import argparse
@@ -21,7 +21,8 @@ import tomllib
 
 
 def measured(command, limit=None):
-    """Runs a command; returns its standard output (None if it took too long), CPU seconds, wall seconds and peak MB."""
+    """Runs a command; returns its standard output (None if it took too long), CPU seconds, wall seconds
+    and peak MB."""
 
     def restrict():
         if limit:
@@ -48,11 +49,23 @@ def run_one(run, experiment, arguments):
     options = experiment.get("options", {}) | run.get("options", {})
     get = lambda key, default=None: run.get(key, experiment.get(key, default))
     folder = arguments.data / get("data")
-    figures = {"name": run["name"], "data": get("data"), "algorithm": run["algorithm"], "options": dict(options)}
+    figures = {
+        "name": run["name"],
+        "data": get("data"),
+        "algorithm": run["algorithm"],
+        "options": dict(options),
+    }
     threads = str(options.pop("threads", arguments.threads))
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "model")
-        command = [arguments.memoir, "train", str(folder / get("train", "train.svm")), "--model", model, "--quiet"]
+        command = [
+            arguments.memoir,
+            "train",
+            str(folder / get("train", "train.svm")),
+            "--model",
+            model,
+            "--quiet",
+        ]
         command += ["--algorithm", run["algorithm"], "--threads", threads]
         for key, value in options.items():
             command += [f"--{key}", str(value)]
@@ -66,12 +79,16 @@ def run_one(run, experiment, arguments):
         command = [arguments.memoir, "evaluate", model, str(file), "--json", "--quiet", "--threads", threads]
         report, figures["predict_cpu"], _, figures["predict_memory"] = measured(command)
         report = json.loads(report)
-        figures |= {key: report[key] for key in ("accuracy", "macro_f1", "macro_f1_harmonic", "precision_at_1")}
+        figures |= {
+            key: report[key] for key in ("accuracy", "macro_f1", "macro_f1_harmonic", "precision_at_1")
+        }
     return figures
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("experiment", type=pathlib.Path)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--memoir", default="target/release/memoir")
@@ -81,10 +98,15 @@ def main():
     arguments = parser.parse_args()
     experiment = tomllib.loads(arguments.experiment.read_text())
     print(f"{experiment['title']}\n")
-    print("| run | data | train CPU s | wall s | predict CPU s | peak MB | model MB | weights | accuracy | macro-F1 | harmonic |")
+    print(
+        "| run | data | train CPU s | wall s | predict CPU s | peak MB | model MB | weights | accuracy | macro-F1 | harmonic |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for run in experiment["run"]:
-        if arguments.only and arguments.only not in f"{run['name']} {run.get('data', experiment.get('data'))}":
+        if (
+            arguments.only
+            and arguments.only not in f"{run['name']} {run.get('data', experiment.get('data'))}"
+        ):
             continue
         figures = run_one(run, experiment, arguments)
         cells = [figures["name"], figures["data"], f"{figures['cpu']:.1f}", f"{figures['wall']:.1f}"]

@@ -1,9 +1,9 @@
 """memoir beside scikit-learn's linear classifiers, each in a process of its own, one thread each.
 
-    python beside_sklearn.py --data FOLDER [--classes 0 500 1000 ...] [--limit SECONDS] [--methods memoir sgd svc]
+    python beside_sklearn.py --data FOLDER [--classes 0 500 ...] [--limit SECONDS] [--methods memoir sgd svc]
 
-`--classes N` keeps the rows of the N most frequent classes; 0 keeps all. A method that needs longer than the limit is
-stopped, and the table says so.
+`--classes N` keeps the rows of the N most frequent classes; 0 keeps all. A method that needs longer than the
+limit is stopped, and the table says so.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def main():
             told = json.loads(done.stdout)
             print(
                 f"| {told['classes']:,} | {told['rows']:,} | {TITLES[name]} | {told['accuracy']:.1%} | {told['macro_f1']:.1%} | "
-                f"{told['train_cpu']:.2f} s | {told['predict_cpu']:.2f} s | {told['train_peak'] / 1e6:.0f} MB | "
+                f"{told['train_cpu']:.2f} s | {told['predict_cpu']:.2f} s | "
+                f"{told['train_peak'] / 1e6:.0f} MB | "
                 f"{told['model'] / 1e6:.1f} MB |",
                 flush=True,
             )

@@ -91,7 +91,8 @@ def memoir_predict(folder, out):
 
 
 def sklearn_both(folder, name, classes=0):
-    """Trains and tests an estimator on tf-idf vectors, on the `classes` most frequent classes if that is not 0."""
+    """Trains and tests an estimator on tf-idf vectors, on the `classes` most frequent classes if that is
+    not 0."""
     import memoir
     import numpy as np
     from sklearn.feature_extraction.text import TfidfTransformer

@@ -2,8 +2,8 @@
 
     python overhead.py --data FOLDER --memoir target/release/memoir [--repeat 3]
 
-One thread each. The command line reads the file; Python has the matrix in memory. The best of the repetitions counts, as
-other work on the machine only ever adds.
+One thread each. The command line reads the file; Python has the matrix in memory. The best of the
+repetitions counts, as other work on the machine only ever adds.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ def main():
         mega = [f"{size / 1e6:.0f} MB" for size in (cli["peak"], py["peak"], py["imports"], py["data"])]
         print(f"| {step} | {cli['cpu']:.2f} s | {py['cpu']:.2f} s | {' | '.join(mega)} |")
         beyond = py["peak"] - py["imports"] - cli["peak"]
-        print(f"{step}: CPU {py['cpu'] / cli['cpu'] - 1:+.1%}; memory beyond imports and the command line's: "
-              f"{beyond / 1e6:+.0f} MB, {beyond / py['data']:+.2f} copies of the data", file=sys.stderr)  # fmt: skip
+        cpu = f"CPU {py['cpu'] / cli['cpu'] - 1:+.1%}"
+        memory = f"{beyond / 1e6:+.0f} MB, {beyond / py['data']:+.2f} copies of the data"
+        print(f"{step}: {cpu}; memory beyond imports and the command line's: {memory}", file=sys.stderr)
     print(f"accuracy {rows['predict'][1][0]['accuracy']:.2%}", file=sys.stderr)
 
 

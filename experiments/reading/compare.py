@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Reading a libsvm file with several labels a row: memoir against scikit-learn, turn by turn on the same machine.
+"""Reading a libsvm file with several labels a row: memoir against scikit-learn, turn by turn.
 
 usage: compare.py FILE [--rounds N] [--threads N] [--program target/release/examples/time_reading]
 
-Both read the file into compressed sparse rows. Each turn is a process of its own, bound to one processor (to N for
-memoir with N threads); CPU seconds are user and system time of the whole process of memoir, and of the reading call
-alone of scikit-learn, whose imports would otherwise count.
+Both read the file into compressed sparse rows. Each turn is a process of its own, bound to one processor (to
+N for memoir with N threads). CPU seconds are user and system time of the whole process of memoir, and of the
+reading call alone of scikit-learn, whose imports would otherwise count.
 """
 
 import argparse
@@ -47,7 +47,9 @@ def run(command, processors):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
@@ -58,7 +60,10 @@ def main():
     methods = {
         "scikit-learn, 1 thread": ([sys.executable, "-c", SCIKIT_LEARN, arguments.file], one),
         "memoir, 1 thread": ([arguments.program, arguments.file, "1"], one),
-        f"memoir, {arguments.threads} threads": ([arguments.program, arguments.file, str(arguments.threads)], many),
+        f"memoir, {arguments.threads} threads": (
+            [arguments.program, arguments.file, str(arguments.threads)],
+            many,
+        ),
     }
     results = {name: [] for name in methods}
     for _ in range(arguments.rounds):
@@ -69,7 +74,9 @@ def main():
         sys.exit(f"the methods read different data: {read}")
     rows, entries, labels = read.pop()
     print(f"read: {rows} rows, {entries} entries, {labels} labels")
-    print("| method | wall s, median (least) | CPU s, median (least) | peak MB | peak / dataset |\n|---|---|---|---|---|")
+    print(
+        "| method | wall s, median (least) | CPU s, median (least) | peak MB | peak / dataset |\n|---|---|---|---|---|"
+    )
     for name, turns in results.items():
         wall, cpu = ([turn[key] for turn in turns] for key in ("wall", "cpu"))
         peak = max(turn["peak_bytes"] for turn in turns)

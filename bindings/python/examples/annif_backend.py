@@ -1,4 +1,5 @@
-"""A backend for Annif, the subject indexing toolkit: memoir suggests subjects, and learns from new documents.
+"""A backend for Annif, the subject indexing toolkit: memoir suggests subjects, and learns from new
+documents.
 
 To use it, copy this file into ``annif/backend/memoir.py`` and register it as other optional backends are, in
 ``annif/backend/__init__.py``:
@@ -19,8 +20,8 @@ Then in ``projects.cfg``:
     vocab=yso
     limit=100
 
-Training goes from Annif's tf-idf vectors to a model without a file in between; a batch of documents is one call; ``annif
-learn`` adds documents, and subjects that had none before.
+Training goes from Annif's tf-idf vectors to a model without a file in between; a batch of documents is one
+call; ``annif learn`` adds documents, and subjects that had none before.
 """
 
 from __future__ import annotations

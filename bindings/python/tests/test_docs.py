@@ -55,7 +55,8 @@ def test_everything_public_is_found():
 
 
 def test_the_guide_runs(tmp_path, monkeypatch, capsys):
-    """Each block of code runs after the one before it; what a block prints is what the guide shows below it."""
+    """Each block of code runs after the one before it; what a block prints is what the guide shows below
+    it."""
     monkeypatch.chdir(tmp_path)
     text = GUIDE.read_text()
     blocks = re.findall(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", text, flags=re.DOTALL)

@@ -31,7 +31,10 @@ def write_csv(path, texts, labels):
 def test_vectors_make_the_same_file(data, tmp_path, program, options):
     X, y = data
     write_xmc(tmp_path / "t.xmc", X, y)
-    arguments = {"--algorithm": options.get("algorithm", "softmax"), "--seed": options.get("random_state", 0)}
+    arguments = {
+        "--algorithm": options.get("algorithm", "softmax"),
+        "--seed": options.get("random_state", 0),
+    }
     arguments |= {f"--{name}": options[name] for name in ("passes", "precision") if name in options}
     flat = [part for pair in arguments.items() for part in pair]
     program("train", tmp_path / "t.xmc", "--format", "xmc", "--model", tmp_path / "cli", "--quiet", *flat)
@@ -59,7 +62,9 @@ def test_texts_make_the_same_file(texts, tmp_path, program):
     expected = (tmp_path / "cli").read_bytes()
     assert (tmp_path / "python").read_bytes() == expected
     assert (
-        MemoirTextClassifier(word_ngrams=2, valid_fraction=0.2).fit_file(tmp_path / "t.csv")._model.to_bytes()
+        MemoirTextClassifier(word_ngrams=2, valid_fraction=0.2)
+        .fit_file(tmp_path / "t.csv")
+        ._model.to_bytes()
         == expected
     )
 
@@ -75,7 +80,8 @@ def test_several_labels_make_the_same_file(texts, tmp_path, program):
 
 @pytest.mark.parametrize("algorithm", ["softmax", "centroid", "knn"])
 def test_models_of_several_labels_are_known_as_such(texts, tmp_path, program, algorithm):
-    """Predictions of a file are lists if its rows had several labels, whoever wrote it; else one label a row."""
+    """Predictions of a file are lists if its rows had several labels, whoever wrote it; else one label a
+    row."""
     X, y = texts
     sets = [[label, "all"] if row % 3 else [label] for row, label in enumerate(y)]
     write_csv(tmp_path / "several.csv", X, ["|".join(labels) for labels in sets])

@@ -105,7 +105,9 @@ def broken(matrix, random):
         dense = dense.astype(float)
         dense[row, column] = {"nan": np.nan, "infinity": np.inf, "huge": 1e300}[choice]
         given = sparse.csr_array(dense) if random.random() < 0.5 else dense
-        expected = f"row {row}, column {column} of X holds" if choice == "huge" else "contains (NaN|infinity)"
+        expected = (
+            f"row {row}, column {column} of X holds" if choice == "huge" else "contains (NaN|infinity)"
+        )
         return given, None, expected
     if choice == "narrow":
         return dense[:, :-1], None, f"{COLUMNS} features"
@@ -124,7 +126,8 @@ def broken(matrix, random):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_random_pairs(seed):
-    """A random kind to train on and another to predict, or something broken: the right answer or an exact exception."""
+    """A random kind to train on and another to predict, or something broken: the right answer or an exact
+    exception."""
     random = np.random.default_rng(1000 + seed)
     table, y = reference(seed % 10)
     pick = lambda: (random.choice(list(KINDS)), random.choice(TYPES), random.choice(CHANGES))  # noqa: E731

@@ -35,7 +35,8 @@ def test_topk_agrees_with_everything_else(model, data):
 
 
 def tied():
-    """Rows that say the same of several classes, in an order of first appearance that is not the order of the labels."""
+    """Rows that say the same of several classes, in an order of first appearance that is not the order of
+    the labels."""
     random = np.random.default_rng(4)
     y = np.array(["d", "b", "a", "c"])[np.arange(400) % 4]
     same = {"d": 0, "b": 0, "a": 1, "c": 2}
@@ -116,7 +117,8 @@ def test_dense_beyond_the_limit_is_refused_in_bytes(model, data, limit):
     X, _ = data
     strict = pickle.loads(pickle.dumps(model)).set_params(dense_limit=limit)
     for method in (strict.predict_proba, strict.decision_function):
-        message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, more than dense_limit = 50,000"
+        message = f"{method.__name__} of 600 rows and 12 classes would take 57,600 bytes, "
+        message += "more than dense_limit = 50,000"
         with pytest.raises(ValueError, match=re.escape(message) + r".*call predict_topk\(X, k\)"):
             method(X)
     texts = MemoirTextClassifier(dense_limit=limit).fit(["red", "blue"], ["a", "b"])

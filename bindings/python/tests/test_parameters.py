@@ -96,7 +96,10 @@ def test_wrong_parameters(data, parameters, message):
     [
         ({"algorithm": ["softmax"]}, "`algorithm` must be a string, but is ['softmax']"),
         ({"valid_fraction": "a"}, "`valid_fraction` must be a number between 0 and 1, or None, but is 'a'"),
-        ({"valid_fraction": True}, "`valid_fraction` must be a number between 0 and 1, or None, but is True"),
+        (
+            {"valid_fraction": True},
+            "`valid_fraction` must be a number between 0 and 1, or None, but is True",
+        ),
         ({"weighting": None}, "`weighting` must be a string, but is None"),
         ({"precision": 16}, "`precision` must be a string or None, but is 16"),
         ({"replicate": "no"}, "`replicate` must be True or False, but is 'no'"),

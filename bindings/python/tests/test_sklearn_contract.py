@@ -13,12 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-# Training walks through rows in batches. A row of weight 2 moves weights twice as far once, two rows move them one after
-# the other (and are two draws of the random order), so the models are alike but not equal. scikit-learn's own
-# SGDClassifier is excused from these two checks for the same reason.
+# Training walks through rows in batches. A row of weight 2 moves weights twice as far once, two rows move
+# them one after the other (and are two draws of the random order), so the models are alike but not equal.
+# scikit-learn's own SGDClassifier is excused from these two checks for the same reason.
 EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": "a weight of 2 is one larger step, a repeated row is two steps",
-    "check_sample_weight_equivalence_on_sparse_data": "a weight of 2 is one larger step, a repeated row is two steps",
+    "check_sample_weight_equivalence_on_dense_data": (
+        "a weight of 2 is one larger step, a repeated row is two steps"
+    ),
+    "check_sample_weight_equivalence_on_sparse_data": (
+        "a weight of 2 is one larger step, a repeated row is two steps"
+    ),
 }
 
 
@@ -38,7 +42,8 @@ def test_check_estimator():
 
 @pytest.mark.filterwarnings("ignore")
 def test_check_text_estimator():
-    # scikit-learn has no checks for estimators of strings beyond those of construction; our own tests do the rest.
+    # scikit-learn has no checks for estimators of strings beyond those of construction; our own tests do the
+    # rest.
     check_estimator(MemoirTextClassifier())
 
 

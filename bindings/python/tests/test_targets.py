@@ -156,7 +156,9 @@ def test_columns_with_names():
 
 def test_text_with_several_labels():
     texts = ["red paint", "blue sea", "green grass"] * 5
-    model = MemoirTextClassifier().fit(texts, [["red", "colour"], ["blue", "colour", "water"], ["green"]] * 5)
+    model = MemoirTextClassifier().fit(
+        texts, [["red", "colour"], ["blue", "colour", "water"], ["green"]] * 5
+    )
     assert model.predict(["some grass"]) == [["green"]]
     assert set(model.predict_topk(["sea"], 3).classes[0]) == {"blue", "colour", "water"}
 

@@ -1,7 +1,7 @@
 """Extreme multi-class classification on a CPU: thousands to hundreds of thousands of classes.
 
-:class:`MemoirClassifier` takes vectors and :class:`MemoirTextClassifier` raw text; both are scikit-learn estimators.
-:func:`load` opens a model file, whether Python or the command line wrote it.
+:class:`MemoirClassifier` takes vectors and :class:`MemoirTextClassifier` raw text; both are scikit-learn
+estimators. :func:`load` opens a model file, whether Python or the command line wrote it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassif
     path : path-like
         The file.
     labels : {"auto", "str", "int"}, default="auto"
-        What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of them are.
+        What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of
+        them are.
 
     Returns
     -------

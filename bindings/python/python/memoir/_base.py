@@ -1,4 +1,7 @@
-"""What both estimators share. Predicting, describing and keeping have files of their own; training is here."""
+"""What both estimators share.
+
+Predicting, describing and keeping have files of their own; training is here.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,8 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
 
     @contextmanager
     def _told(self, X: Any, y: Any) -> Iterator[Any]:
-        """Yields the receiver of a training's events: a line of progress, callbacks, and the training curve."""
+        """Yields the receiver of a training's events: a line of progress, callbacks, and the training
+        curve."""
         curve: list[dict[str, float]] = []
         line = ProgressLine() if self.verbose else None
         try:
@@ -76,7 +80,9 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
                 line.close()
         self.training_curve_ = curve
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, valid: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, valid: tuple[Any, Any] | None = None
+    ) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -84,11 +90,11 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         X : rows
             What a row is depends on the estimator: a vector or a text.
         y : array-like of shape (n_rows,), lists of labels, or indicator matrix
-            One label per row, or a list of labels for each, or a 0/1 matrix with a column per class. Lists of equal length that hold
-            nothing but 0 and 1 are such a matrix.
+            One label per row, or a list of labels for each, or a 0/1 matrix with a column per class. Lists
+            of equal length that hold nothing but 0 and 1 are such a matrix.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts: one of weight 2 moves the model twice as far. Rows of weight 0 are left out. Weights are
-            not divided by their mean, which should be about 1: where all are large, steps are too long and accuracy falls.
+            How much each row counts: a row of weight 2 moves the model twice as far as one of weight 1.
+            Rows of weight 0 are left out. ``softmax`` divides weights by their mean, so only ratios matter.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
 
@@ -110,10 +116,10 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         return self._learn(X, y, sample_weight, valid, goes_on=goes_on)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on learning: new rows, new classes and, with text, new words, without the rows of before.
+        """Continue learning: new rows, new classes and, with text, new words, without the earlier rows.
 
-        ``softmax`` and ``centroid`` can do so; other algorithms say that they cannot. The rows of a call should not be few: each call is a
-        training of its own that starts from what is known.
+        ``softmax`` and ``centroid`` can do so; other algorithms say that they cannot. Give many
+        rows to a call: each call is a training of its own that starts from the model so far.
 
         Parameters
         ----------
@@ -160,7 +166,9 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
 
     @_callbacks.managed
     def _learn_here(self, X: Any, y: Any, sample_weight: Any, valid: Any, *, goes_on: bool) -> None:
-        rows, given, targets = self._with_targets(X, y, self.classes_ if goes_on else None, reset=not goes_on)
+        rows, given, targets = self._with_targets(
+            X, y, self.classes_ if goes_on else None, reset=not goes_on
+        )
         if goes_on and self._kind not in (None, targets.kind):
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
@@ -214,7 +222,10 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
 
     def _take(self, model: Any, met: np.ndarray, classes: np.ndarray, kind: str | None) -> None:
-        """Makes `model`, whose class numbers stand for the labels `met`, the fitted one. A file does not tell `kind`."""
+        """Makes `model`, whose class numbers stand for the labels `met`, the fitted one.
+
+        A file does not tell `kind`.
+        """
         self._model = model
         self._met = met
         self._kind = kind

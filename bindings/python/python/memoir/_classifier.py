@@ -22,8 +22,10 @@ class MemoirClassifier(MemoirBase):
     algorithm : str, default="softmax"
         How to learn; :func:`memoir.algorithms` lists the choices with their parameters.
     weighting : {"auto", "counts", "unit", "raw"}, default="auto"
-        What values are: counts (logarithm, inverse document frequency, unit length), weights (unit length), or to be left
-        as they are. ``auto`` takes whole numbers for counts.
+        What values are: counts, which get the logarithm and the inverse document frequency; ``unit`` for
+        weights, of which only the rows are scaled; ``raw`` for values to be taken as they are. ``auto``
+        takes whole numbers for counts. ``softmax`` scales rows by a power of their length, other algorithms
+        to unit length.
     valid_fraction : float, optional
         Share of the rows to hold out and stop by.
     replicate : bool, default=False
@@ -31,7 +33,8 @@ class MemoirClassifier(MemoirBase):
     precision : {"f32", "f16"}, optional
         How weights are stored; by default as the algorithm makes them.
     memory_budget, max_model_size : int or str, optional
-        Sizes that training and the model file should stay within, such as ``"512M"``; a number is one of bytes.
+        Sizes that training and the model file should stay within, such as ``"512M"``; a number is one of
+        bytes.
     dense_limit : int or str, default=1 GiB
         Largest dense result that :meth:`predict_proba` and :meth:`decision_function` make.
     warm_start : bool, default=False
@@ -43,8 +46,8 @@ class MemoirClassifier(MemoirBase):
     verbose : int, default=0
         Whether to show progress on standard error.
     **parameters
-        Those of the algorithms, with underscores in place of dashes. The defaults are the library's; None means that
-        algorithms have different ones, and each takes its own.
+        Those of the algorithms, with underscores in place of dashes. The defaults are the library's; None
+        means that algorithms have different ones, and each takes its own.
 
     Attributes
     ----------

@@ -61,8 +61,8 @@ class Describing(Part):
         Returns
         -------
         dict
-            ``accuracy``, ``macro_f1``, ``precision_at_1`` to ``recall_at_5``, quality ``by_frequency`` of the class, the
-            most frequent ``confusions``, and how many rows and labels there were.
+            ``accuracy``, ``macro_f1``, ``precision_at_1`` to ``recall_at_5``, quality ``by_frequency`` of
+            the class, the most frequent ``confusions``, and how many rows and labels there were.
 
         Examples
         --------
@@ -103,7 +103,9 @@ class Describing(Part):
         """
         check_is_fitted(self, "_model")
         told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
-        return explanation_of(told, self._met, getattr(self, "feature_names_in_", None), positive("top", top))
+        return explanation_of(
+            told, self._met, getattr(self, "feature_names_in_", None), positive("top", top)
+        )
 
     @steady
     def top_features(self, class_: Any, *, top: int = 10) -> list[FeatureWeight]:

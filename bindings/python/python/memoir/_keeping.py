@@ -20,8 +20,8 @@ class Keeping(Part):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: the one that ``memoir train`` writes and ``memoir predict`` reads.
 
-        From the same rows it has the same bytes, but for one number with vectors: matrices begin with column 0, files in libsvm form
-        with feature 1.
+        From the same rows it has the same bytes, but for one number with vectors: matrices begin with column
+        0, files in libsvm form with feature 1.
 
         Parameters
         ----------
@@ -52,14 +52,15 @@ class Keeping(Part):
         path : path-like
             The file.
         labels : {"auto", "str", "int"}, default="auto"
-            What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of them are.
+            What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of
+            them are.
 
         Returns
         -------
         estimator
-            A fitted one, with the parameters that the file tells. In a file all forms of targets look alike: :meth:`predict` gives lists
-            of labels if training rows had more labels than there were rows, else one label a row. (A file of ``memoir compact --final``
-            tells it only if it is calibrated.)
+            A fitted one, with the parameters that the file tells. In a file all forms of targets look alike:
+            :meth:`predict` gives lists of labels if training rows had more labels than there were rows, else
+            one label a row. (A file of ``memoir compact --final`` tells it only if it is calibrated.)
 
         Examples
         --------

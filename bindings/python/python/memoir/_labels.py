@@ -23,11 +23,15 @@ def names_of(labels: np.ndarray) -> list[str]:
 
 
 def in_type_of(labels: np.ndarray, like: np.ndarray | None) -> np.ndarray:
-    """`labels` in the type of `like`, those of a model: as text, by which the library knows them, 1 and 1.0 are two classes."""
+    """`labels` in the type of `like`, those of a model: as text, by which the library knows them, 1 and
+    1.0 are two classes."""
     kinds = {"i": "whole", "u": "whole", "O": "text", "U": "text", "T": "text"}
     if like is None or kinds.get(labels.dtype.kind, labels.dtype) == kinds.get(like.dtype.kind, like.dtype):
         return labels
-    if "text" not in (kinds.get(labels.dtype.kind), kinds.get(like.dtype.kind)) and np.isfinite(labels).all():
+    if (
+        "text" not in (kinds.get(labels.dtype.kind), kinds.get(like.dtype.kind))
+        and np.isfinite(labels).all()
+    ):
         same = labels.astype(like.dtype)
         if np.array_equal(same, labels):
             return same

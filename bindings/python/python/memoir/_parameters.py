@@ -47,10 +47,11 @@ TEXT_DEFAULTS = {python_name(spec["name"]): python_value(spec) for spec in _memo
 
 
 def takes(own: dict[str, Any], *tables: dict[str, Any]):
-    """A class decorator: gives the class an ``__init__`` with ``algorithm``, these parameters and those of the tables.
+    """A class decorator: gives the class an ``__init__`` with ``algorithm``, these parameters and those of
+    the tables.
 
-    The parameters are real ones to ``inspect`` and so to scikit-learn; writing them down here would be a second
-    source for the library's defaults.
+    The parameters are real ones to ``inspect`` and so to scikit-learn; writing them down here would be a
+    second source for the library's defaults.
     """
     everything = {**own}
     for table in tables:
@@ -93,7 +94,8 @@ def as_text(name: str, value: Any) -> str:
 
 
 def given(estimator: Any, table: dict[str, Any], allowed: set[str], owner: str) -> list[tuple[str, str]]:
-    """The parameters of `table` that differ from their defaults, as (name, text) for the library to check."""
+    """The parameters of `table` that differ from their defaults, as (name, text) for the library to
+    check."""
     found = []
     for name, default in table.items():
         value = getattr(estimator, name)
@@ -197,8 +199,8 @@ def algorithms() -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        For each algorithm ``summary``, a sentence, and ``parameters``, a dictionary from the name of each parameter
-        to its ``default``, what is ``legal``, and a sentence of ``help``.
+        For each algorithm ``summary``, a sentence, and ``parameters``, a dictionary from the name of each
+        parameter to its ``default``, what is ``legal``, and a sentence of ``help``.
 
     Examples
     --------

@@ -46,7 +46,8 @@ class Part:
     _kind: str | None
     """The form that `y` had; None where a file was read, in which all forms look alike."""
     _form: str
-    """The form of predictions: that of `y` or, with a file, ``lists`` if its rows had several labels, else ``single``."""
+    """The form of predictions: that of `y` or, with a file, ``lists`` if its rows had several labels,
+    else ``single``."""
 
     @property
     def _is_single(self) -> bool:
@@ -67,7 +68,8 @@ class Part:
     def _with_targets(
         self, X: Any, y: Any, like: np.ndarray | None, *, reset: bool = False
     ) -> tuple[Any, _targets.Given, _targets.Targets]:
-        """The same, and the targets as they were given and as numbers; `like` are the classes of a model that they must fit."""
+        """The same, and the targets as they were given and as numbers; `like` are the classes of a model
+        that they must fit."""
         given = _targets.given(y)
         rows = self._checked(X, given, reset=reset)
         return rows, given, _targets.number(given, like)

@@ -54,8 +54,8 @@ class Predicting(Part):
         Returns
         -------
         ndarray of shape (n_rows,), list of lists, or indicator matrix
-            In the form that `y` had in :meth:`fit`. Of a model file it is a list of lists if rows had several labels there, else an
-            array.
+            In the form that `y` had in :meth:`fit`. Of a model file it is a list of lists if rows had
+            several labels there, else an array.
 
         Examples
         --------
@@ -124,9 +124,10 @@ class Predicting(Part):
         Returns
         -------
         ndarray or CSR array of shape (n_rows, n_classes)
-            Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1, unless rows have several labels.
-            Sparse with `k`. Classes that are equally likely differ by the least step there is, in the order of
-            :meth:`predict_topk`, so that the largest number is that of the predicted class.
+            Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1, unless rows
+            have several labels. Sparse with `k`. Classes that are equally likely differ by the least step
+            there is, in the order of :meth:`predict_topk`, so that the largest number is that of the
+            predicted class.
 
         Raises
         ------
@@ -175,8 +176,8 @@ class Predicting(Part):
         Returns
         -------
         ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes, or CSR array with `k`
-            Columns are those of ``classes_``; with two classes the score of the second less that of the first. Equal scores
-            differ by the least step there is, as in :meth:`predict_proba`.
+            Columns are those of ``classes_``; with two classes the score of the second less that of the
+            first. Equal scores differ by the least step there is, as in :meth:`predict_proba`.
 
         Raises
         ------
@@ -222,7 +223,8 @@ class Predicting(Part):
         limit = _parameters.parse_size("dense_limit", self.dense_limit)
         if limit is not None and size > limit:
             raise ValueError(
-                f"{method} of {rows:,} rows and {len(self.classes_):,} classes would take {size:,} bytes, more than "
+                f"{method} of {rows:,} rows and {len(self.classes_):,} classes would take {size:,} bytes, "
+                f"more than "
                 f"dense_limit = {limit:,}: {instead}, or raise dense_limit"
             )
 
@@ -252,10 +254,12 @@ class Predicting(Part):
 
 
 def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:
-    """Makes values, best first, fall from place to place: of equal ones, each gets the number just below the one before it.
+    """Makes values, best first, fall from place to place: of equal ones, each gets the number just below the
+    one before it.
 
-    Only numbers at `least`, below which there is none, stay equal. Classes that tie would be told apart by their column
-    otherwise, and ``argmax`` would differ from ``predict``, which takes the class that was met first.
+    Only numbers at `least`, below which there is none, stay equal. Classes that tie would be told apart by
+    their column otherwise, and ``argmax`` would differ from ``predict``, which takes the class that was met
+    first.
     """
     integers: Any = np.int64 if ranked.dtype.itemsize == 8 else np.int32
     sign = np.iinfo(integers).min

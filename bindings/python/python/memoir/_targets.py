@@ -44,7 +44,10 @@ class Given:
 
 @dataclass
 class Targets:
-    """Class numbers of rows. Classes are numbered as they first appear, as where the command line reads a file."""
+    """Class numbers of rows.
+
+    Classes are numbered as they first appear, as where the command line reads a file.
+    """
 
     kind: str
     """As in :class:`Given`."""
@@ -55,7 +58,10 @@ class Targets:
     met: np.ndarray
     """The label of each class number."""
     classes: np.ndarray
-    """All labels: what scikit-learn calls ``classes_``. Sorted; those of an indicator matrix as its columns are."""
+    """All labels: what scikit-learn calls ``classes_``.
+
+    Sorted; those of an indicator matrix as its columns are.
+    """
 
     def __len__(self) -> int:
         return len(self.numbers if self.ends is None else self.ends)
@@ -104,7 +110,8 @@ def given(y: Any) -> Given:
     is_collection = isinstance(y, Iterable) or hasattr(y, "__array__")
     if isinstance(y, (str, bytes, dict, set, frozenset)) or not is_collection:
         raise ValueError(
-            f"y must be a list or an array with a label, or a list of labels, for each row; it is a {type(y).__name__}"
+            "y must be a list or an array with a label, or a list of labels, for each row; "
+            f"it is a {type(y).__name__}"
         )
     columns = getattr(y, "column_names", getattr(y, "columns", None))
     if columns is not None:
@@ -231,7 +238,8 @@ def _classes_of_columns(named: np.ndarray | None, width: int, like: np.ndarray |
         return in_type_of(named, like)
     if like is None:
         return np.arange(width)
-    # Columns without names are those of the model; where it knows columns by number only, there may be more of them.
+    # Columns without names are those of the model; where it knows columns by number only, there may be more
+    # of them.
     if width == len(like):
         return like
     if like.dtype.kind in "iu":

@@ -22,7 +22,8 @@ def _axes(axes: Any) -> Any:
 
 
 def _answers(estimator: Any, X: Any, y: Any) -> tuple[list[list[Any]], np.ndarray, np.ndarray]:
-    """The labels of each row, its best class, and the probability of that; rows without a label are left out."""
+    """The labels of each row, its best class, and the probability of that; rows without a label are left
+    out."""
     given = _targets.given(y)
     truths = _targets.number(given, estimator.classes_).sets()
     best = estimator.predict_topk(X, 1)
@@ -35,7 +36,8 @@ def _answers(estimator: Any, X: Any, y: Any) -> tuple[list[list[Any]], np.ndarra
 def confusion(estimator: Any, X: Any, y: Any, *, top: int = 12, axes: Any = None) -> Any:
     """Which classes are taken for which: the classes most often confused, as a matrix of counts.
 
-    A row with several labels is right if its best class is one of them; if not, each of its labels was taken for that class.
+    A row with several labels is right if its best class is one of them; if not, each of its labels was taken
+    for that class.
 
     Parameters
     ----------

@@ -1,16 +1,20 @@
 """fastText's Python interface for classification, on memoir's models.
 
-``train_supervised``, ``load_model``, ``predict``, ``test``, ``test_label``, ``save_model``, ``get_labels`` and ``get_words`` take the
-same files and arguments, in the same order. What differs:
+``train_supervised``, ``load_model``, ``predict``, ``test``, ``test_label``, ``save_model``, ``get_labels``
+and ``get_words`` take the same files and arguments, in the same order. What differs:
 
-- Parameters that mean nothing here (``lr``, ``dim``, ``ws``, ``epoch``, ``neg``, ``loss``, ``bucket`` and others) are accepted and
-  ignored; a warning names them if they are given. memoir chooses its passes; ``passes=`` is a number of your own.
-- ``minn``/``maxn`` count runs of characters inside words; words themselves are counted too, unless ``wordNgrams=0``.
+- Parameters that mean nothing here (``lr``, ``dim``, ``ws``, ``epoch``, ``neg``, ``loss``, ``bucket`` and
+  others) are accepted and ignored; a warning names them if they are given. memoir chooses its passes;
+  ``passes=`` is a number of your own.
+- ``minn``/``maxn`` count runs of characters inside words; words themselves are counted too, unless
+  ``wordNgrams=0``.
 - Text is lowercased and cut at Unicode word boundaries, not only at blanks.
-- ``get_words(include_freq=True)`` counts the rows that hold a word, not its occurrences; there is no ``</s>``.
+- ``get_words(include_freq=True)`` counts the rows that hold a word, not its occurrences; there is no
+  ``</s>``.
 - Models are memoir model files; fastText's ``.bin`` files cannot be opened.
-- There are no word vectors: nothing that needs them is there, and what is missing says so. Instead of ``quantize`` there are
-  ``train_supervised(..., max_model_size="10M")`` and the command line's ``memoir compact``.
+- There are no word vectors: nothing that needs them is there, and what is missing says so. Instead of
+  ``quantize`` there are ``train_supervised(..., max_model_size="10M")`` and the command line's ``memoir
+  compact``.
 """
 
 from __future__ import annotations
@@ -30,14 +34,17 @@ _NO_VECTORS = "memoir learns weights of words for classes, not vectors of words"
 _MISSING_IN_MODELS = {
     **dict.fromkeys(
         (
-            "get_analogies", "get_dimension", "get_input_matrix", "get_input_vector", "get_nearest_neighbors",
-            "get_output_matrix", "get_sentence_vector", "get_subword_id", "get_subwords", "get_word_vector", "set_matrices",
+            "get_analogies", "get_dimension", "get_input_matrix", "get_input_vector",
+            "get_nearest_neighbors", "get_output_matrix", "get_sentence_vector", "get_subword_id",
+            "get_subwords", "get_word_vector", "set_matrices",
         ),
         _NO_VECTORS,
     ),
     "get_line": "texts are cut into words in memoir, and these are not given back",
     "get_meter": "call `test_label(path)`, or `estimator.evaluate(texts, labels)`",
-    "quantize": 'give `max_model_size="10M"` to train_supervised, or call `memoir compact` on the saved file',
+    "quantize": (
+        'give `max_model_size="10M"` to train_supervised, or call `memoir compact` on the saved file'
+    ),
     "set_args": "parameters are those of `estimator`",
 }  # fmt: skip
 _MISSING = {
@@ -209,7 +216,8 @@ class FastText:
         return _most_frequent_first(names, self.estimator._model.class_counts(), include_freq)
 
     def get_words(self, include_freq: bool = False, on_unicode_error: str = "strict") -> Any:
-        """The words that the model knows, most frequent first; with their number of training rows if asked for."""
+        """The words that the model knows, most frequent first; with their number of training rows if
+        asked for."""
         features, rows = self.estimator._model.words()
         # Runs of several words have blanks, runs of characters a mark that no word has.
         places = [
@@ -227,12 +235,14 @@ class FastText:
     def predict(
         self, text: str | list[str], k: int = 1, threshold: float = 0.0, on_unicode_error: str = "strict"
     ):
-        """The `k` best labels of a text, or of each of a list, as long as their probability is at least `threshold`.
+        """The `k` best labels of a text, or of each of a list, as long as their probability is at least
+        `threshold`.
 
         Returns
         -------
         tuple
-            For a text, its labels and an array of their probabilities; for a list, a list of each. ``k=-1`` gives all.
+            For a text, its labels and an array of their probabilities; for a list, a list of each. ``k=-1``
+            gives all.
         """
         texts = [text] if isinstance(text, str) else text
         if texts is None or not all(isinstance(one, str) for one in texts):
@@ -303,7 +313,8 @@ class FastText:
 
 
 def _most_frequent_first(names: list[str], counts: np.ndarray, include_freq: bool) -> Any:
-    """The names in the order of their counts and, if asked for, these; without counts, which a file may lack, as they are."""
+    """The names in the order of their counts and, if asked for, these; without counts, which a file may
+    lack, as they are."""
     if not len(counts):
         counts = np.zeros(len(names), dtype=np.uint32)
     order = np.argsort(-counts.astype(np.int64), kind="stable")

@@ -1,8 +1,8 @@
 //! The library's tables of algorithms and parameters, for Python to build its signatures from.
 
 use memoir::Catalogue;
-use memoir::params::{Kind, Spec};
-use memoir::text::TEXT_PARAMS;
+use memoir::params::{Kind, Parameters, Spec};
+use memoir::text::TextSettings;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -27,7 +27,7 @@ pub(crate) fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// The parameters of the text pipeline.
 #[pyfunction]
 pub(crate) fn text_parameters(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    table(py, TEXT_PARAMS)
+    table(py, TextSettings::SPECS)
 }
 
 fn table<'py>(py: Python<'py>, specs: &[Spec]) -> PyResult<Bound<'py, PyList>> {

@@ -44,7 +44,7 @@ impl Model {
         before: Option<&Self>,
     ) -> PyResult<Self> {
         let catalogue = catalogue::all();
-        let (values, prep) = options.check(&catalogue).map_err(exception)?;
+        let (method, prep) = options.check(&catalogue).map_err(exception)?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
         let (sets, names) = Labels::take_over(labels)?;
@@ -81,7 +81,7 @@ impl Model {
                     ..Dataset::default()
                 }),
             };
-            options.fit(training, valid, before, &values, &catalogue, session)
+            options.fit(training, valid, before, &method, session)
         })?;
         Ok(Self { inner })
     }
@@ -97,14 +97,14 @@ impl Model {
         format: Option<&str>,
     ) -> PyResult<Self> {
         let catalogue = catalogue::all();
-        let (values, prep) = options.check(&catalogue).map_err(exception)?;
+        let (method, prep) = options.check(&catalogue).map_err(exception)?;
         let reading = ReadOptions {
             format: format.map(str::parse).transpose().map_err(exception)?,
             ..ReadOptions::default()
         };
         let inner = running.run(py, |session| {
             let training = data::read_training(Source::new(&path), &reading, &prep, session)?;
-            options.fit(training, None, None, &values, &catalogue, session)
+            options.fit(training, None, None, &method, session)
         })?;
         Ok(Self { inner })
     }

@@ -1,8 +1,8 @@
 //! How to train, as Python says it.
 
+use memoir::catalogue::Method;
 use memoir::data::{PrepOptions, WeightingChoice};
 use memoir::model::Precision;
-use memoir::params::Values;
 use memoir::text::TextParams;
 use memoir::{Catalogue, Error, Model, Result, Session, data, train};
 use pyo3::prelude::*;
@@ -34,9 +34,9 @@ fn borrowed(pairs: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
 
 impl Training {
     /// The checked parameters of the algorithm, and how rows are to be prepared for it.
-    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<(Values, PrepOptions)> {
+    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<(Method, PrepOptions)> {
         let algorithm = catalogue.find(&self.algorithm)?;
-        let values = Values::check(algorithm.params, borrowed(&self.parameters))?;
+        let method = algorithm.configure(borrowed(&self.parameters))?;
         let weighting = match self.weighting.as_str() {
             "auto" => WeightingChoice::Auto,
             "counts" => WeightingChoice::Counts,
@@ -55,10 +55,10 @@ impl Training {
         }
         let prep = PrepOptions {
             weighting,
-            needs: (algorithm.build)(&values)?.row_needs(),
+            needs: method.trainer().row_needs(),
             text: TextParams::parse(borrowed(&self.text))?,
         };
-        Ok((values, prep))
+        Ok((method, prep))
     }
 
     fn precision(&self) -> Result<Option<Precision>> {
@@ -77,8 +77,7 @@ impl Training {
         mut training: data::TrainingData,
         valid: Option<memoir::Dataset>,
         before: Option<&Model>,
-        values: &Values,
-        catalogue: &Catalogue,
+        method: &Method,
         session: &Session<'_>,
     ) -> Result<Model> {
         let mut valid = valid;
@@ -90,10 +89,9 @@ impl Training {
         if self.replicate {
             training.data = training.data.replicated();
         }
-        let algorithm = catalogue.find(&self.algorithm)?;
         let mut model = match before {
-            None => train::fit(algorithm, values, training, valid, session)?,
-            Some(before) => train::continue_from(algorithm, values, before, training, valid, session)?,
+            None => train::fit(method, training, valid, session)?,
+            Some(before) => train::continue_from(method, before, training, valid, session)?,
         };
         if let Some(precision) = self.precision()? {
             model.scorer = model.scorer.with_precision(precision)?;

@@ -70,7 +70,7 @@ def test_lambda_has_a_legal_name(data):
     ("parameters", "message"),
     [
         ({"algorithm": "magic"}, "there is no algorithm 'magic'; there are: softmax"),
-        ({"passes": 0}, "`passes` must be `auto` or a whole number from 1 to 1000, but is `0`"),
+        ({"passes": 0}, "`passes` must be `auto` or a whole number from 1 to 1,000, but is `0`"),
         ({"neighbours": 3}, "`neighbours` is not a parameter of `softmax`; it belongs to `knn`"),
         ({"step_size": "fast"}, "`step-size` must be `auto` or a number"),
         ({"weighting": "heavy"}, "`weighting` must be one of auto, counts, unit, raw, but is `heavy`"),

@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use memoir::data::{self, PrepOptions, ReadOptions, Source, WeightingChoice};
-use memoir::params::Values;
+use memoir::params::Parameters;
 use memoir::{Dataset, Error, Result, Session};
-use memoir_baselines::msvm::{MSVM, Msvm};
-use memoir_baselines::ovr::{OVR, Ovr};
-use memoir_baselines::pd_sparse::{PD_SPARSE, PdSparse};
+use memoir_baselines::msvm::{Msvm, MsvmParams};
+use memoir_baselines::ovr::{Ovr, OvrParams};
+use memoir_baselines::pd_sparse::{PdSparse, PdSparseParams};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,11 +26,9 @@ fn main() -> Result<()> {
     let data = data::read_training(Source::new(Path::new(file)), &options, &prep, &session)?.data;
     let given = || rest.iter().filter_map(|pair| pair.split_once('='));
     let objective = match method.as_str() {
-        "ovr" => Ovr::new(&Values::check(OVR.params, given())?).objective(&data, &session)?,
-        "msvm" => Msvm::new(&Values::check(MSVM.params, given())?).objective(&data, &session)?,
-        "pd-sparse" => {
-            PdSparse::new(&Values::check(PD_SPARSE.params, given())?).objective(&data, &session)?
-        }
+        "ovr" => Ovr::new(&OvrParams::parse(given())?).objective(&data, &session)?,
+        "msvm" => Msvm::new(&MsvmParams::parse(given())?).objective(&data, &session)?,
+        "pd-sparse" => PdSparse::new(&PdSparseParams::parse(given())?).objective(&data, &session)?,
         "liblinear" => {
             let model = rest.first().ok_or_else(|| wrong("expected a model file"))?;
             println!("primal {:.3}", liblinear_primal(&data, Path::new(model))?);

@@ -8,33 +8,36 @@
 //!
 //! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13, 1967).
 
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::AlgorithmParams;
 use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
-use memoir::params::{Kind, Spec, Values};
+use memoir::params::Kind;
 use memoir::sparse::{RowView, Scored, Storage, TopK};
 use memoir::train::Trainer;
-use memoir::{Dataset, Error, Result, Session};
+use memoir::{Dataset, Error, Result, Session, parameters};
 
-/// The algorithm, for a catalogue.
-pub const KNN: Algorithm = Algorithm {
-    name: "knn",
-    summary: "The classes of the nearest training rows; nothing is learned, the rows are kept.",
-    params: PARAMS,
-    build: |values| Ok(Box::new(Knn::new(values))),
-};
+parameters! {
+    /// Parameters of `knn`.
+    pub struct KnnParams {
+        /// How many of the nearest training rows vote
+        neighbours: u32 = "20" in Kind::Integer(1, 100_000);
+    }
+}
+
+impl AlgorithmParams for KnnParams {
+    const NAME: &'static str = "knn";
+    const SUMMARY: &'static str =
+        "The classes of the nearest training rows; nothing is learned, the rows are kept.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(Knn::new(self)))
+    }
+}
 
 /// The kind of scorer, for a catalogue.
 pub const NEIGHBOURS: ScorerKind = ScorerKind {
     kind: "neighbours",
     load: |source| Ok(Box::new(Neighbours::load(source)?)),
 };
-
-const PARAMS: &[Spec] = &[Spec {
-    name: "neighbours",
-    kind: Kind::Integer(1, 100_000),
-    default: "20",
-    help: "How many of the nearest training rows vote",
-}];
 
 /// Rows between two looks at the cancel flag.
 const STRIDE: usize = 1 << 12;
@@ -46,10 +49,10 @@ pub struct Knn {
 }
 
 impl Knn {
-    /// With the parameters of [`KNN`].
-    pub fn new(values: &Values) -> Self {
+    /// With these parameters.
+    pub fn new(params: &KnnParams) -> Self {
         Self {
-            neighbours: values.integer("neighbours").unwrap_or(20) as u32,
+            neighbours: params.neighbours,
         }
     }
 

@@ -24,17 +24,23 @@ mod test_data;
 use memoir::catalogue::Algorithm;
 use memoir::model::ScorerKind;
 
+pub use fastxml::{FastXmlParams, PfastreXmlParams};
+pub use knn::KnnParams;
+pub use msvm::MsvmParams;
 pub use objective::Objective;
+pub use ovr::OvrParams;
+pub use pd_sparse::PdSparseParams;
+pub use recall_tree::RecallTreeParams;
 
 /// The algorithms of this crate, for [`memoir::Catalogue::with`].
 pub const ALGORITHMS: &[Algorithm] = &[
-    ovr::OVR,
-    msvm::MSVM,
-    recall_tree::RECALL_TREE,
-    fastxml::FASTXML,
-    fastxml::PFASTREXML,
-    pd_sparse::PD_SPARSE,
-    knn::KNN,
+    Algorithm::of::<OvrParams>(),
+    Algorithm::of::<MsvmParams>(),
+    Algorithm::of::<RecallTreeParams>(),
+    Algorithm::of::<FastXmlParams>(),
+    Algorithm::of::<PfastreXmlParams>(),
+    Algorithm::of::<PdSparseParams>(),
+    Algorithm::of::<KnnParams>(),
 ];
 
 /// The kinds of scorers they make beyond the library's own, for [`memoir::Catalogue::with`].

@@ -9,49 +9,37 @@
 //! Where LIBLINEAR keeps a variable for each row and class and a weight for each feature and class, only those that
 //! are not zero are kept here. A row with several labels asks for a margin between each of them and every other class.
 
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::AlgorithmParams;
 use memoir::model::{Linear, Scorer};
-use memoir::params::{Kind, Spec, Values};
+use memoir::params::Kind;
 use memoir::train::Trainer;
-use memoir::{Dataset, Result, Session};
+use memoir::{Dataset, Result, Session, parameters};
 
 use crate::margin::{Settings, Solver};
 use crate::objective::Objective;
 
-/// The algorithm, for a catalogue.
-pub const MSVM: Algorithm = Algorithm {
-    name: "msvm",
-    summary: "The multi-class SVM of Crammer and Singer, solved as LIBLINEAR does.",
-    params: PARAMS,
-    build: |values| Ok(Box::new(Msvm::new(values))),
-};
+parameters! {
+    /// Parameters of `msvm`.
+    pub struct MsvmParams {
+        /// Weight of the loss against the size of the weights (C)
+        cost: f64 = "1" in Kind::Number(1e-6, 1e6);
+        /// Stop when a pass over all rows moves no dual variable by more
+        tolerance: f64 = "0.05" in Kind::Number(1e-9, 10.0);
+        /// Passes over all rows after which training ends anyway
+        max_passes: usize = "100" in Kind::Integer(1, 1_000_000);
+        /// Drop weights whose absolute value is below this
+        min_weight: f64 = "0.01" in Kind::Number(0.0, f64::MAX);
+    }
+}
 
-const PARAMS: &[Spec] = &[
-    Spec {
-        name: "cost",
-        kind: Kind::Number(1e-6, 1e6),
-        default: "1",
-        help: "Weight of the loss against the size of the weights (C)",
-    },
-    Spec {
-        name: "tolerance",
-        kind: Kind::Number(1e-9, 10.0),
-        default: "0.05",
-        help: "Stop when a pass over all rows moves no dual variable by more",
-    },
-    Spec {
-        name: "max-passes",
-        kind: Kind::Integer(1, 1_000_000),
-        default: "100",
-        help: "Passes over all rows after which training ends anyway",
-    },
-    Spec {
-        name: "min-weight",
-        kind: Kind::Number(0.0, f64::MAX),
-        default: "0.01",
-        help: "Drop weights whose absolute value is below this",
-    },
-];
+impl AlgorithmParams for MsvmParams {
+    const NAME: &'static str = "msvm";
+    const SUMMARY: &'static str = "The multi-class SVM of Crammer and Singer, solved as LIBLINEAR does.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(Msvm::new(self)))
+    }
+}
 
 /// Wrong classes that may join a row's variables in one step: more find the row's optimum in fewer steps.
 const RIVALS: usize = 16;
@@ -64,17 +52,17 @@ pub struct Msvm {
 }
 
 impl Msvm {
-    /// With the parameters of [`MSVM`].
-    pub fn new(values: &Values) -> Self {
+    /// With these parameters.
+    pub fn new(params: &MsvmParams) -> Self {
         Self {
             settings: Settings {
-                cost: values.number("cost").unwrap_or(1.0),
+                cost: params.cost,
                 l1: 0.0,
                 rivals: RIVALS,
-                tolerance: values.number("tolerance").unwrap_or(0.05),
-                max_passes: values.integer("max-passes").unwrap_or(100) as usize,
+                tolerance: params.tolerance,
+                max_passes: params.max_passes,
             },
-            min_weight: values.number("min-weight").unwrap_or(0.0),
+            min_weight: params.min_weight,
         }
     }
 

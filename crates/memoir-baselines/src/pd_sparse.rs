@@ -13,55 +13,40 @@
 //! The paper estimates the steepest class by sampling features; here weights are kept by feature, a scan over the
 //! row's features touches only classes with a weight for one of them, and the search is exact.
 
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::AlgorithmParams;
 use memoir::model::{Linear, Scorer};
-use memoir::params::{Kind, Spec, Values};
+use memoir::params::Kind;
 use memoir::train::Trainer;
-use memoir::{Dataset, Result, Session};
+use memoir::{Dataset, Result, Session, parameters};
 
 use crate::margin::{Settings, Solver};
 use crate::objective::Objective;
 
-/// The algorithm, for a catalogue.
-pub const PD_SPARSE: Algorithm = Algorithm {
-    name: "pd-sparse",
-    summary: "PD-Sparse: margins with an elastic net, sparse in weights and in dual variables.",
-    params: PARAMS,
-    build: |values| Ok(Box::new(PdSparse::new(values))),
-};
+parameters! {
+    /// Parameters of `pd-sparse`.
+    pub struct PdSparseParams {
+        /// Weight of the loss against the size of the weights (C)
+        cost: f64 = "1" in Kind::Number(1e-6, 1e6);
+        /// Weight of the absolute size of the weights (lambda); more makes them sparser
+        l1: f64 = "0.1" in Kind::Number(0.0, 1e3);
+        /// Wrong classes that may join a row's active set in one step
+        rivals: usize = "1" in Kind::Integer(1, 10_000);
+        /// Stop when a pass over all rows moves no dual variable by more
+        tolerance: f64 = "0.1" in Kind::Number(1e-9, 10.0);
+        /// Passes over all rows after which training ends anyway
+        max_passes: usize = "20" in Kind::Integer(1, 1_000_000);
+    }
+}
 
-const PARAMS: &[Spec] = &[
-    Spec {
-        name: "cost",
-        kind: Kind::Number(1e-6, 1e6),
-        default: "1",
-        help: "Weight of the loss against the size of the weights (C)",
-    },
-    Spec {
-        name: "l1",
-        kind: Kind::Number(0.0, 1e3),
-        default: "0.1",
-        help: "Weight of the absolute size of the weights (lambda); more makes them sparser",
-    },
-    Spec {
-        name: "rivals",
-        kind: Kind::Integer(1, 10_000),
-        default: "1",
-        help: "Wrong classes that may join a row's active set in one step",
-    },
-    Spec {
-        name: "tolerance",
-        kind: Kind::Number(1e-9, 10.0),
-        default: "0.1",
-        help: "Stop when a pass over all rows moves no dual variable by more",
-    },
-    Spec {
-        name: "max-passes",
-        kind: Kind::Integer(1, 1_000_000),
-        default: "20",
-        help: "Passes over all rows after which training ends anyway",
-    },
-];
+impl AlgorithmParams for PdSparseParams {
+    const NAME: &'static str = "pd-sparse";
+    const SUMMARY: &'static str =
+        "PD-Sparse: margins with an elastic net, sparse in weights and in dual variables.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(PdSparse::new(self)))
+    }
+}
 
 /// The PD-Sparse classifier.
 #[derive(Debug, Clone)]
@@ -70,15 +55,15 @@ pub struct PdSparse {
 }
 
 impl PdSparse {
-    /// With the parameters of [`PD_SPARSE`].
-    pub fn new(values: &Values) -> Self {
+    /// With these parameters.
+    pub fn new(params: &PdSparseParams) -> Self {
         Self {
             settings: Settings {
-                cost: values.number("cost").unwrap_or(1.0),
-                l1: values.number("l1").unwrap_or(0.1),
-                rivals: values.integer("rivals").unwrap_or(1) as usize,
-                tolerance: values.number("tolerance").unwrap_or(0.1),
-                max_passes: values.integer("max-passes").unwrap_or(20) as usize,
+                cost: params.cost,
+                l1: params.l1,
+                rivals: params.rivals,
+                tolerance: params.tolerance,
+                max_passes: params.max_passes,
             },
         }
     }

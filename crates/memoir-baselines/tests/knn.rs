@@ -2,25 +2,25 @@
 
 use std::num::NonZeroUsize;
 
+use memoir::catalogue::Method;
 use memoir::data::TrainingData;
 use memoir::model::{Precision, Scorer, Scratch, TensorSource};
-use memoir::params::Values;
 use memoir::sparse::{RowView, Scored, Storage};
 use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 use memoir::{Catalogue, Dataset, Error, Model, Session, train};
-use memoir_baselines::knn::{KNN, Knn, NEIGHBOURS, Neighbours};
+use memoir_baselines::knn::{Knn, KnnParams, NEIGHBOURS, Neighbours};
 use proptest::prelude::*;
 
 fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
-fn values(neighbours: &str) -> Values {
-    Values::check(KNN.params, [("neighbours", neighbours)]).unwrap()
+fn params(neighbours: u32) -> KnnParams {
+    KnnParams::default().neighbours(neighbours)
 }
 
 fn fit(data: &Dataset, neighbours: usize) -> Neighbours {
-    Knn::new(&values(&neighbours.to_string()))
+    Knn::new(&params(neighbours as u32))
         .fit(data, &session(1))
         .unwrap()
 }
@@ -124,7 +124,13 @@ fn model(data: Dataset, threads: usize) -> Model {
         },
         report: memoir::data::ReadReport::default(),
     };
-    train::fit(&KNN, &values("3"), training, None, &session(threads)).unwrap()
+    train::fit(
+        &Method::new(&params(3)).unwrap(),
+        training,
+        None,
+        &session(threads),
+    )
+    .unwrap()
 }
 
 fn catalogue() -> Catalogue {
@@ -199,14 +205,14 @@ fn edges_and_errors() {
     );
     assert!(Box::new(scorer).with_precision(Precision::F16).is_err());
     let unlabelled = dataset(&[(vec![(0, 1)], vec![])], 1);
-    let error = Knn::new(&values("1")).fit(&unlabelled, &session(1)).unwrap_err();
+    let error = Knn::new(&params(1)).fit(&unlabelled, &session(1)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is nothing to learn from: no row has a label"
     );
     let cancelled = session(1);
     cancelled.cancel().raise();
-    let outcome = Knn::new(&values("1")).fit(&small(), &cancelled);
+    let outcome = Knn::new(&params(1)).fit(&small(), &cancelled);
     assert!(matches!(outcome, Err(Error::Cancelled)));
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use memoir::data::ReadReport;
 use memoir::model::{Predictions, Scratch, Tensor, TensorSource};
-use memoir::params::Values;
 use memoir::sparse::{Rows, Storage};
 use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 use memoir::train::fit;
@@ -58,7 +57,7 @@ fn train(name: &str, threads: usize) -> Model {
     } else {
         &[("trees", "6"), ("max-leaf", "4")]
     };
-    let values = Values::check(algorithm.params, given.iter().copied()).unwrap();
+    let method = algorithm.configure(given.iter().copied()).unwrap();
     let data = data();
     let training = memoir::data::TrainingData {
         preprocessing: Preprocessing {
@@ -76,7 +75,7 @@ fn train(name: &str, threads: usize) -> Model {
         data,
         report: ReadReport::default(),
     };
-    fit(algorithm, &values, training, None, &session(threads)).unwrap()
+    fit(&method, training, None, &session(threads)).unwrap()
 }
 
 fn predictions(model: &Model, rows: &Rows, threads: usize) -> Predictions {

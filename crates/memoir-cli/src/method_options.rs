@@ -3,9 +3,9 @@
 
 use clap::{Arg, ArgMatches, Command};
 use memoir::Catalogue;
-use memoir::params::Spec;
-use memoir::synth::SYNTH_PARAMS;
-use memoir::text::TEXT_PARAMS;
+use memoir::params::{Parameters, Spec};
+use memoir::synth::SynthSettings;
+use memoir::text::TextSettings;
 
 /// Adds the options to `train`, and a list of the algorithms before the examples.
 pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
@@ -21,7 +21,7 @@ pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
         "Algorithms:\n{}\n{examples}",
         algorithms.collect::<String>()
     ));
-    for spec in TEXT_PARAMS {
+    for spec in TextSettings::SPECS {
         train = train.arg(option(spec, describe(spec)).help_heading("Options for text"));
     }
     for (name, owners) in by_name(catalogue) {
@@ -50,7 +50,7 @@ pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
 
 /// Adds the options to `synth`.
 pub(crate) fn augment_synth(mut synth: Command) -> Command {
-    for spec in SYNTH_PARAMS {
+    for spec in SynthSettings::SPECS {
         synth = synth.arg(option(spec, describe(spec)).help_heading("Shape"));
     }
     synth
@@ -109,7 +109,7 @@ impl Given {
         };
         match verb {
             Some(("train", matches)) => Self {
-                text: of_table(matches, TEXT_PARAMS),
+                text: of_table(matches, TextSettings::SPECS),
                 method: by_name(catalogue)
                     .iter()
                     .filter_map(|(name, _)| value(matches, name))
@@ -117,7 +117,7 @@ impl Given {
                 ..Self::default()
             },
             Some(("synth", matches)) => Self {
-                shape: of_table(matches, SYNTH_PARAMS),
+                shape: of_table(matches, SynthSettings::SPECS),
                 ..Self::default()
             },
             _ => Self::default(),
@@ -161,33 +161,47 @@ impl Given {
 
 #[cfg(test)]
 mod tests {
-    use memoir::catalogue::Algorithm;
+    use memoir::catalogue::{Algorithm, AlgorithmParams};
     use memoir::params::Kind;
+    use memoir::train::Trainer;
 
     use super::*;
 
-    const SHARED: Spec = Spec {
-        name: "turns",
-        kind: Kind::Integer(1, 9),
-        default: "2",
-        help: "How often.",
-    };
-    const OWN: Spec = Spec {
-        name: "bend",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.5",
-        help: "How much.",
-    };
+    memoir::parameters! {
+        /// Parameters of one algorithm.
+        pub struct One {
+            /// How often.
+            turns: u32 = "2" in Kind::Integer(1, 9);
+        }
+    }
+
+    memoir::parameters! {
+        /// Parameters of another one.
+        pub struct Two {
+            /// How much.
+            bend: f64 = "0.5" in Kind::Number(0.0, 1.0);
+            ..one: One;
+        }
+    }
+
+    impl AlgorithmParams for One {
+        const NAME: &'static str = "one";
+        const SUMMARY: &'static str = "";
+        fn trainer(&self) -> memoir::Result<Box<dyn Trainer>> {
+            Err(memoir::Error::Cancelled)
+        }
+    }
+
+    impl AlgorithmParams for Two {
+        const NAME: &'static str = "two";
+        const SUMMARY: &'static str = "";
+        fn trainer(&self) -> memoir::Result<Box<dyn Trainer>> {
+            Err(memoir::Error::Cancelled)
+        }
+    }
 
     fn catalogue() -> Catalogue {
-        let algorithm = |name, params| Algorithm {
-            name,
-            summary: "",
-            params,
-            build: |_| Err(memoir::Error::Cancelled),
-        };
-        let algorithms = [algorithm("one", &[SHARED]), algorithm("two", &[OWN, SHARED])];
-        Catalogue::new().with(&algorithms, &[])
+        Catalogue::new().with(&[Algorithm::of::<One>(), Algorithm::of::<Two>()], &[])
     }
 
     fn given(words: &[&str]) -> Given {

@@ -7,11 +7,11 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
+use memoir::Session;
+use memoir::catalogue::Method;
 use memoir::data::{PrepOptions, ReadOptions, Source, read_training, read_with};
 use memoir::model::Precision;
-use memoir::params::Values;
-use memoir::train::fit;
-use memoir::{Catalogue, Session};
+use memoir::train::{CentroidParams, fit};
 
 /// Processor seconds of this process so far, in steps of a hundredth: on a busy machine a fairer clock than the wall's.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
@@ -41,11 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ReadOptions::default();
     let training = read_training(Source::new(train), &options, &PrepOptions::default(), &session)?;
 
-    let catalogue = Catalogue::new();
-    let algorithm = catalogue.find("centroid")?;
-    let values = Values::check(algorithm.params, [])?;
+    let method = Method::new(&CentroidParams::default())?;
     let started = Instant::now();
-    let mut model = fit(algorithm, &values, training, None, &session)?;
+    let mut model = fit(&method, training, None, &session)?;
     let train_seconds = started.elapsed().as_secs_f64();
     let precision = if precision == "f16" {
         Precision::F16

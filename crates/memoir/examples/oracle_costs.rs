@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use memoir::data::{self, Source};
 use memoir::eval::model_weights::class_rows;
 use memoir::model::Scratch;
-use memoir::oracle::{ORACLE_PARAMS, Oracle, OracleKind, Query};
-use memoir::params::Values;
+use memoir::oracle::{Oracle, OracleKind, OracleParams, Query};
+use memoir::params::Parameters;
 use memoir::sparse::{ClassRows, ClassVectors, RowView, Rows};
 use memoir::{Catalogue, LabelSets, Model, Session};
 
@@ -153,12 +153,9 @@ fn measure(
     let mut parts = name.split(',');
     let oracle_name = parts.next().unwrap_or_default();
     let options = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
-    let values = Values::check(
-        ORACLE_PARAMS,
-        std::iter::once(("oracle", oracle_name)).chain(options),
-    )?;
+    let params = OracleParams::parse(std::iter::once(("oracle", oracle_name)).chain(options))?;
     let before = resident();
-    let (mut oracle, build) = built(&OracleKind::from_values(&values)?, weights, session)?;
+    let (mut oracle, build) = built(&OracleKind::from(&params), weights, session)?;
     let memory = resident().saturating_sub(before) as f64 / 1e6;
     // Once to warm up: the first search makes its scratch.
     let (best, inner_products, time) = answers(oracle.as_ref(), weights, rows, labels);

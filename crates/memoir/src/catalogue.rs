@@ -1,13 +1,20 @@
 //! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
 
 use crate::model::{FIXED, LINEAR, PACKED, REDUCED, ScorerKind};
-use crate::params::{Spec, Values};
-use crate::train::softmax::SOFTMAX;
-use crate::train::{CENTROID, MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH, Trainer};
+use crate::params::{Parameters, Spec, Value};
+use crate::train::{CentroidParams, MemoirL1Params, MemoirL2Params, MemoirLshParams, SoftmaxParams, Trainer};
 use crate::{Error, Result};
 
-/// Makes a trainer from checked parameters.
-pub type BuildTrainer = fn(&Values) -> Result<Box<dyn Trainer>>;
+/// The typed parameters of an algorithm; they name it and make its trainer.
+pub trait AlgorithmParams: Parameters {
+    /// Name of the algorithm, as in `--algorithm NAME`.
+    const NAME: &'static str;
+    /// One sentence for help texts.
+    const SUMMARY: &'static str;
+
+    /// The trainer with these parameters, whose ranges have been checked.
+    fn trainer(&self) -> Result<Box<dyn Trainer>>;
+}
 
 /// An algorithm as users see it.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +25,61 @@ pub struct Algorithm {
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// Makes the trainer.
-    pub build: BuildTrainer,
+    configure: Configure,
+}
+
+/// Makes a method from parameters given as (name, text).
+type Configure = fn(&[(&str, &str)]) -> Result<Method>;
+
+impl Algorithm {
+    /// The algorithm with the parameters `P`.
+    pub const fn of<P: AlgorithmParams>() -> Self {
+        Self {
+            name: P::NAME,
+            summary: P::SUMMARY,
+            params: P::SPECS,
+            configure: |given| Method::new(&P::parse(given.iter().copied())?),
+        }
+    }
+
+    /// The algorithm with parameters given as (name, text), checked, and defaults for the rest.
+    pub fn configure<'t>(&self, given: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Method> {
+        (self.configure)(&given.into_iter().collect::<Vec<_>>())
+    }
+}
+
+/// An algorithm with its parameters, checked and ready to train.
+pub struct Method {
+    name: &'static str,
+    params: Vec<(&'static str, Value)>,
+    trainer: Box<dyn Trainer>,
+}
+
+impl Method {
+    /// The algorithm of `params`; a value outside its range is an error.
+    pub fn new<P: AlgorithmParams>(params: &P) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            name: P::NAME,
+            params: params.values(),
+            trainer: params.trainer()?,
+        })
+    }
+
+    /// Name of the algorithm.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Name and value of each parameter.
+    pub fn params(&self) -> &[(&'static str, Value)] {
+        &self.params
+    }
+
+    /// What trains.
+    pub fn trainer(&self) -> &dyn Trainer {
+        &*self.trainer
+    }
 }
 
 /// The algorithms a program offers.
@@ -31,12 +91,18 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The algorithm that is used when none is named.
-    pub const DEFAULT_ALGORITHM: &'static str = "softmax";
+    pub const DEFAULT_ALGORITHM: &'static str = SoftmaxParams::NAME;
 
     /// The algorithms of this crate.
     pub fn new() -> Self {
         Self {
-            algorithms: vec![SOFTMAX, MEMOIR_L2, MEMOIR_L1, MEMOIR_LSH, CENTROID],
+            algorithms: vec![
+                Algorithm::of::<SoftmaxParams>(),
+                Algorithm::of::<MemoirL2Params>(),
+                Algorithm::of::<MemoirL1Params>(),
+                Algorithm::of::<MemoirLshParams>(),
+                Algorithm::of::<CentroidParams>(),
+            ],
             scorers: vec![LINEAR, FIXED, REDUCED, PACKED],
         }
     }
@@ -76,5 +142,24 @@ impl Catalogue {
 impl Default for Catalogue {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also runs every table's defaults through its own checks.
+    #[test]
+    fn every_algorithm_can_be_made_from_its_defaults() {
+        for algorithm in Catalogue::new().algorithms() {
+            let method = algorithm.configure([]).unwrap();
+            assert_eq!(method.name(), algorithm.name);
+            let names: Vec<_> = method.params().iter().map(|(name, _)| *name).collect();
+            assert_eq!(
+                names,
+                algorithm.params.iter().map(|spec| spec.name).collect::<Vec<_>>()
+            );
+        }
     }
 }

@@ -8,7 +8,6 @@ use std::num::NonZeroUsize;
 
 use draw::Draw;
 use memoir::data::{PrepOptions, TrainingData};
-use memoir::params::Values;
 use memoir::{Catalogue, Dataset, Model, Session, train};
 
 const TOPICS: u32 = 60;
@@ -33,9 +32,9 @@ fn real_text(topic: u32, draw: &mut Draw) -> String {
 
 fn model(session: &Session<'_>) -> Model {
     let algorithm = *Catalogue::new().find("softmax").expect("known");
-    let values = Values::check(algorithm.params, []).expect("defaults");
+    let method = algorithm.configure([]).expect("defaults");
     let prep = PrepOptions {
-        needs: (algorithm.build)(&values).expect("built").row_needs(),
+        needs: method.trainer().row_needs(),
         ..PrepOptions::default()
     };
     let mut draw = Draw(1);
@@ -50,7 +49,7 @@ fn model(session: &Session<'_>) -> Model {
         about.labels.push([topic]);
     }
     let training = TrainingData::from_texts(&texts, about, &prep, session).expect("prepared");
-    train::fit(&algorithm, &values, training, None, session).expect("trained")
+    train::fit(&method, training, None, session).expect("trained")
 }
 
 /// Mean probability of the answers to 300 texts.

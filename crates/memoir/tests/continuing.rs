@@ -6,8 +6,8 @@ mod draw;
 use std::num::NonZeroUsize;
 
 use draw::Draw;
+use memoir::catalogue::Method;
 use memoir::data::{PrepOptions, TrainingData};
-use memoir::params::Values;
 use memoir::sparse::Rows;
 use memoir::{Catalogue, Dataset, Model, Session, train};
 
@@ -39,35 +39,33 @@ fn rows(count: usize, classes: u32, seed: u64) -> Dataset {
     data
 }
 
-fn setting(algorithm: &str) -> (memoir::catalogue::Algorithm, Values, PrepOptions) {
+fn setting(algorithm: &str, given: &[(&str, &str)]) -> (Method, PrepOptions) {
     let algorithm = *Catalogue::new().find(algorithm).expect("known");
-    let values = Values::check(algorithm.params, []).expect("defaults");
-    let needs = (algorithm.build)(&values).expect("built").row_needs();
+    let method = algorithm.configure(given.iter().copied()).expect("checked");
     let prep = PrepOptions {
-        needs,
+        needs: method.trainer().row_needs(),
         ..PrepOptions::default()
     };
-    (algorithm, values, prep)
+    (method, prep)
 }
 
 /// As [`fit`] with `softmax` that keeps rows.
 fn fit_keeping(rows: &str, data: Dataset, session: &Session<'_>) -> Model {
-    let (algorithm, _, prep) = setting("softmax");
-    let values = Values::check(algorithm.params, [("keep-rows", rows)]).expect("checked");
+    let (method, prep) = setting("softmax", &[("keep-rows", rows)]);
     let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
-    train::fit(&algorithm, &values, training, None, session).expect("trained")
+    train::fit(&method, training, None, session).expect("trained")
 }
 
 fn fit(name: &str, data: Dataset, session: &Session<'_>) -> Model {
-    let (algorithm, values, prep) = setting(name);
+    let (method, prep) = setting(name, &[]);
     let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
-    train::fit(&algorithm, &values, training, None, session).expect("trained")
+    train::fit(&method, training, None, session).expect("trained")
 }
 
 fn go_on(model: &Model, data: Dataset, session: &Session<'_>) -> memoir::Result<Model> {
-    let (algorithm, values, prep) = setting(&model.origin.algorithm);
+    let (method, prep) = setting(&model.origin.algorithm, &[]);
     let training = TrainingData::further_rows(data, &model.known(prep.needs), session)?;
-    train::continue_from(&algorithm, &values, model, training, None, session)
+    train::continue_from(&method, model, training, None, session)
 }
 
 fn right(model: &Model, data: &Dataset) -> usize {
@@ -179,7 +177,7 @@ fn the_same_bytes_at_any_number_of_threads() {
 #[test]
 fn new_words_and_classes_of_a_text_model_are_learned() {
     let session = session(1);
-    let (algorithm, values, prep) = setting("softmax");
+    let (method, prep) = setting("softmax", &[]);
     let about = |classes: &[&str], labels: &[u32]| {
         let mut data = Dataset {
             classes: classes.iter().collect(),
@@ -198,12 +196,12 @@ fn new_words_and_classes_of_a_text_model_are_learned() {
         &session,
     )
     .expect("prepared");
-    let model = train::fit(&algorithm, &values, training, None, &session).expect("trained");
+    let model = train::fit(&method, training, None, &session).expect("trained");
     let more = ["fast train", "slow train", "ripe apple"];
     let about = about(&["fruit", "weather", "traffic"], &[2, 2, 0]);
     let training =
         TrainingData::further_texts(&more, about, &model.known(prep.needs), &session).expect("prepared");
-    let grown = train::continue_from(&algorithm, &values, &model, training, None, &session).expect("goes on");
+    let grown = train::continue_from(&method, &model, training, None, &session).expect("goes on");
     let mut predictor = grown.predictor();
     for (text, class) in [
         ("a train", "traffic"),

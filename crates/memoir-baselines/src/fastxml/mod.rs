@@ -29,11 +29,11 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::AlgorithmParams;
 use memoir::model::Scorer;
-use memoir::params::{Kind, Spec, Values};
+use memoir::params::Kind;
 use memoir::train::Trainer;
-use memoir::{Dataset, Error, Result, Session};
+use memoir::{Dataset, Error, Result, Session, parameters};
 use rayon::prelude::*;
 
 use gains::Gains;
@@ -43,79 +43,54 @@ use tail::Tail;
 
 pub use scorer::FOREST_SCORER;
 
-/// The algorithm `fastxml`, for a catalogue.
-pub const FASTXML: Algorithm = Algorithm {
-    name: "fastxml",
-    summary: "A forest whose nodes are split for the best ranking of labels on both sides (nDCG).",
-    params: FASTXML_PARAMS,
-    build: |values| Ok(Box::new(FastXml::new(values))),
-};
+parameters! {
+    /// Parameters of `fastxml`.
+    pub struct FastXmlParams {
+        /// Number of trees
+        trees: usize = "50" in Kind::Integer(1, 10_000);
+        /// Nodes with at most so many rows are not split
+        max_leaf: usize = "10" in Kind::Integer(1, 1_000_000_000);
+        /// How many labels a leaf keeps
+        labels_per_leaf: usize = "100" in Kind::Integer(1, 1_000_000_000);
+        /// Cost of the separators' logistic loss against their L1 norm; more gives more weights
+        cost: f64 = "1" in Kind::Number(1e-6, 1e6);
+    }
+}
 
-/// The algorithm `pfastrexml`, for a catalogue.
-pub const PFASTREXML: Algorithm = Algorithm {
-    name: "pfastrexml",
-    summary: "The fastxml forest with labels weighted by propensity, and classes ranked anew by their mean rows.",
-    params: PFASTREXML_PARAMS,
-    build: |values| Ok(Box::new(FastXml::with_propensities(values))),
-};
+parameters! {
+    /// Parameters of `pfastrexml`: those of `fastxml` and four more.
+    pub struct PfastreXmlParams {
+        /// A of the propensity model: how much rarer classes are missed more
+        propensity_a: f64 = "0.55" in Kind::Number(0.0, 10.0);
+        /// B of the propensity model: rows added to each class
+        propensity_b: f64 = "1.5" in Kind::Number(0.0, 1000.0);
+        /// Weight of the trees' opinion; the rest is that of the class means
+        alpha: f64 = "0.8" in Kind::Number(0.0, 1.0);
+        /// How quickly the opinion of a class mean falls with the distance
+        gamma: f64 = "30" in Kind::Number(0.0, 1e6);
+        ..forest: FastXmlParams;
+    }
+}
 
-const TREES: Spec = Spec {
-    name: "trees",
-    kind: Kind::Integer(1, 10_000),
-    default: "50",
-    help: "Number of trees",
-};
-const MAX_LEAF: Spec = Spec {
-    name: "max-leaf",
-    kind: Kind::Integer(1, u32::MAX as u64),
-    default: "10",
-    help: "Nodes with at most so many rows are not split",
-};
-const LABELS_PER_LEAF: Spec = Spec {
-    name: "labels-per-leaf",
-    kind: Kind::Integer(1, u32::MAX as u64),
-    default: "100",
-    help: "How many labels a leaf keeps",
-};
-const COST: Spec = Spec {
-    name: "cost",
-    kind: Kind::Number(1e-6, 1e6),
-    default: "1",
-    help: "Cost of the separators' logistic loss against their L1 norm; more gives more weights",
-};
+impl AlgorithmParams for FastXmlParams {
+    const NAME: &'static str = "fastxml";
+    const SUMMARY: &'static str =
+        "A forest whose nodes are split for the best ranking of labels on both sides (nDCG).";
 
-const FASTXML_PARAMS: &[Spec] = &[TREES, MAX_LEAF, LABELS_PER_LEAF, COST];
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(FastXml::new(self)))
+    }
+}
 
-const PFASTREXML_PARAMS: &[Spec] = &[
-    TREES,
-    MAX_LEAF,
-    LABELS_PER_LEAF,
-    COST,
-    Spec {
-        name: "propensity-a",
-        kind: Kind::Number(0.0, 10.0),
-        default: "0.55",
-        help: "A of the propensity model: how much rarer classes are missed more",
-    },
-    Spec {
-        name: "propensity-b",
-        kind: Kind::Number(0.0, 1000.0),
-        default: "1.5",
-        help: "B of the propensity model: rows added to each class",
-    },
-    Spec {
-        name: "alpha",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.8",
-        help: "Weight of the trees' opinion; the rest is that of the class means",
-    },
-    Spec {
-        name: "gamma",
-        kind: Kind::Number(0.0, 1e6),
-        default: "30",
-        help: "How quickly the opinion of a class mean falls with the distance",
-    },
-];
+impl AlgorithmParams for PfastreXmlParams {
+    const NAME: &'static str = "pfastrexml";
+    const SUMMARY: &'static str =
+        "The fastxml forest with labels weighted by propensity, and classes ranked anew by their mean rows.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(FastXml::with_propensities(self)))
+    }
+}
 
 /// What `pfastrexml` adds.
 #[derive(Debug, Clone, Copy)]
@@ -135,31 +110,29 @@ pub struct FastXml {
 }
 
 impl FastXml {
-    /// With the parameters of [`FASTXML`].
-    pub fn new(values: &Values) -> Self {
-        let integer = |name| values.integer(name).map_or(1, |value| value as usize);
+    /// Without propensities.
+    pub fn new(params: &FastXmlParams) -> Self {
         Self {
-            trees: integer("trees"),
+            trees: params.trees,
             tree: TreeParams {
-                max_leaf: integer("max-leaf"),
-                labels_per_leaf: integer("labels-per-leaf"),
-                cost: values.number("cost").unwrap_or(1.0),
+                max_leaf: params.max_leaf,
+                labels_per_leaf: params.labels_per_leaf,
+                cost: params.cost,
             },
             propensities: None,
         }
     }
 
-    /// With the parameters of [`PFASTREXML`].
-    pub fn with_propensities(values: &Values) -> Self {
-        let number = |name| values.number(name).unwrap_or(0.0);
+    /// With propensities.
+    pub fn with_propensities(params: &PfastreXmlParams) -> Self {
         Self {
             propensities: Some(Propensities {
-                a: number("propensity-a"),
-                b: number("propensity-b"),
-                alpha: number("alpha") as f32,
-                gamma: number("gamma") as f32,
+                a: params.propensity_a,
+                b: params.propensity_b,
+                alpha: params.alpha as f32,
+                gamma: params.gamma as f32,
             }),
-            ..Self::new(values)
+            ..Self::new(&params.forest)
         }
     }
 

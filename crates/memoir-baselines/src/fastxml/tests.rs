@@ -1,18 +1,18 @@
 //! Whole forests: against naive prediction, over edge cases, thread counts and damage.
 
 use memoir::model::Scratch;
-use memoir::params::Values;
+use memoir::params::Parameters;
 use memoir::sparse::{RowView, Scored};
 
 use super::*;
 use crate::test_data::{dataset, random_dataset, session};
 
 fn fastxml(given: &[(&str, &str)]) -> FastXml {
-    FastXml::new(&Values::check(FASTXML_PARAMS, given.iter().copied()).unwrap())
+    FastXml::new(&FastXmlParams::parse(given.iter().copied()).unwrap())
 }
 
 fn pfastrexml(given: &[(&str, &str)]) -> FastXml {
-    FastXml::with_propensities(&Values::check(PFASTREXML_PARAMS, given.iter().copied()).unwrap())
+    FastXml::with_propensities(&PfastreXmlParams::parse(given.iter().copied()).unwrap())
 }
 
 fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {

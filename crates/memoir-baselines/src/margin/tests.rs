@@ -2,18 +2,22 @@
 //! their edges.
 
 use memoir::Cancel;
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::Method;
 use memoir::model::{Linear, Scorer, Scratch};
-use memoir::params::Values;
+use memoir::params::Parameters;
 use memoir::sparse::RowView;
 
 use super::*;
-use crate::msvm::{MSVM, Msvm};
-use crate::pd_sparse::{PD_SPARSE, PdSparse};
+use crate::msvm::{Msvm, MsvmParams};
+use crate::pd_sparse::{PdSparse, PdSparseParams};
 use crate::test_data::{dataset, random_dataset, session};
 
-fn values(algorithm: &Algorithm, given: &[(&str, &str)]) -> Values {
-    Values::check(algorithm.params, given.iter().copied()).unwrap()
+/// Both algorithms with their defaults.
+fn methods() -> [Method; 2] {
+    [
+        Method::new(&MsvmParams::default()).unwrap(),
+        Method::new(&PdSparseParams::default()).unwrap(),
+    ]
 }
 
 /// The problem with a dense table of weights, straight from its definition.
@@ -123,14 +127,10 @@ fn data_sets() -> [Dataset; 3] {
 #[test]
 fn msvm_reaches_the_minimum() {
     for data in data_sets() {
-        let exact = values(
-            &MSVM,
-            &[
-                ("tolerance", "1e-5"),
-                ("max-passes", "20000"),
-                ("min-weight", "0"),
-            ],
-        );
+        let exact = MsvmParams::default()
+            .tolerance(1e-5)
+            .max_passes(20_000)
+            .min_weight(0.0);
         let msvm = Msvm::new(&exact);
         let objective = msvm.objective(&data, &session(1)).unwrap();
         let dense = Dense {
@@ -165,7 +165,7 @@ fn pd_sparse_reaches_the_minimum_with_an_elastic_net() {
                 ("tolerance", "1e-5"),
                 ("max-passes", "20000"),
             ];
-            let pd_sparse = PdSparse::new(&values(&PD_SPARSE, &given));
+            let pd_sparse = PdSparse::new(&PdSparseParams::parse(given).unwrap());
             let objective = pd_sparse.objective(&data, &session(1)).unwrap();
             let l1 = l1.parse().unwrap();
             let dense = Dense {
@@ -228,15 +228,14 @@ fn the_dual_never_falls_and_stays_below_the_primal() {
 #[test]
 fn default_tolerances_are_near_the_minimum() {
     let data = random_dataset(8, 400, 60, 12, 7);
-    let near = Msvm::new(&values(&MSVM, &[]))
+    let near = Msvm::new(&MsvmParams::default())
         .objective(&data, &session(1))
         .unwrap();
     assert!(near.primal < near.dual * 1.02, "{near:?}");
 }
 
-fn bits(algorithm: &Algorithm, data: &Dataset, threads: usize) -> Vec<Vec<(u32, f32)>> {
-    let trainer = (algorithm.build)(&values(algorithm, &[])).unwrap();
-    let scorer = trainer.train(data, None, &session(threads)).unwrap();
+fn bits(method: &Method, data: &Dataset, threads: usize) -> Vec<Vec<(u32, f32)>> {
+    let scorer = method.trainer().train(data, None, &session(threads)).unwrap();
     (0..data.classes.len() as u32)
         .map(|class| scorer.class_weights(class).unwrap())
         .collect()
@@ -245,11 +244,11 @@ fn bits(algorithm: &Algorithm, data: &Dataset, threads: usize) -> Vec<Vec<(u32, 
 #[test]
 fn the_same_weights_at_any_number_of_threads() {
     let data = random_dataset(1, 300, 50, 40, 9);
-    for algorithm in [MSVM, PD_SPARSE] {
-        let one = bits(&algorithm, &data, 1);
+    for method in methods() {
+        let one = bits(&method, &data, 1);
         assert!(one.iter().any(|weights| !weights.is_empty()));
-        assert_eq!(one, bits(&algorithm, &data, 2));
-        assert_eq!(one, bits(&algorithm, &data, 4));
+        assert_eq!(one, bits(&method, &data, 2));
+        assert_eq!(one, bits(&method, &data, 4));
     }
 }
 
@@ -268,8 +267,8 @@ fn one_class_one_row_and_empty_rows_are_learned_from() {
         (vec![(0, 1.0)], vec![0]),
         (vec![(2, 1.0)], vec![0, 1, 2]),
     ];
-    for algorithm in [MSVM, PD_SPARSE] {
-        let trainer = (algorithm.build)(&values(&algorithm, &[])).unwrap();
+    for method in methods() {
+        let trainer = method.trainer();
         let one = dataset(&[(vec![(0, 1.0)], vec![0])], 1);
         let scorer = trainer.train(&one, None, &session(1)).unwrap();
         assert_eq!(best(&*scorer, one.rows.row(0)), 0);
@@ -282,8 +281,8 @@ fn one_class_one_row_and_empty_rows_are_learned_from() {
 
 #[test]
 fn nothing_to_learn_from_and_cancelling_are_errors() {
-    for algorithm in [MSVM, PD_SPARSE] {
-        let trainer = (algorithm.build)(&values(&algorithm, &[])).unwrap();
+    for method in methods() {
+        let trainer = method.trainer();
         let unlabelled = dataset(&[(vec![(0, 1.0)], vec![])], 1);
         let Err(error) = trainer.train(&unlabelled, None, &session(1)) else {
             panic!("nothing to learn from");

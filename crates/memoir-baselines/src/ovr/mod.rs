@@ -29,14 +29,14 @@ mod tests;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use memoir::catalogue::Algorithm;
+use memoir::catalogue::AlgorithmParams;
 use memoir::data::LabelSets;
 use memoir::model::calibration::HeldOutScores;
 use memoir::model::{Linear, Scorer};
-use memoir::params::{Kind, Spec, Values};
+use memoir::params::Kind;
 use memoir::sparse::Rows;
 use memoir::train::Trainer;
-use memoir::{Dataset, Error, Result, Session};
+use memoir::{Dataset, Error, Result, Session, choices, parameters};
 use rayon::prelude::*;
 
 use descent::{Background, Costs, Point, Problem, Variable};
@@ -47,52 +47,43 @@ use rows::{Column, ShortRows};
 use crate::by_feature::{ClassLists, ClassWeights};
 use crate::objective::Objective;
 
-/// The algorithm, for a catalogue.
-pub const OVR: Algorithm = Algorithm {
-    name: "ovr",
-    summary: "One linear SVM or logistic regression for each class against the rest, solved as LIBLINEAR does.",
-    params: PARAMS,
-    build: |values| Ok(Box::new(Ovr::new(values))),
-};
+choices! {
+    /// What a row on the wrong side costs.
+    pub enum OvrLoss {
+        /// The square of what is missing to a margin of 1.
+        SquaredHinge = "squared-hinge",
+        /// The logarithm of how unlikely the label is.
+        Logistic = "logistic",
+    }
+}
 
-const PARAMS: &[Spec] = &[
-    Spec {
-        name: "loss",
-        kind: Kind::Choice(&["squared-hinge", "logistic"]),
-        default: "squared-hinge",
-        help: "What a row on the wrong side costs",
-    },
-    Spec {
-        name: "cost",
-        kind: Kind::Number(1e-6, 1e6),
-        default: "1",
-        help: "Weight of the loss against the size of the weights (C)",
-    },
-    Spec {
-        name: "bias",
-        kind: Kind::Number(0.0, 1e3),
-        default: "0",
-        help: "Value of a constant feature added to every row; 0 means none",
-    },
-    Spec {
-        name: "tolerance",
-        kind: Kind::Number(1e-9, 10.0),
-        default: "0.01",
-        help: "Stop when no dual variable's projected gradient is larger",
-    },
-    Spec {
-        name: "max-passes",
-        kind: Kind::Integer(1, 1_000_000),
-        default: "300",
-        help: "Passes over all rows after which a class is given up as it is",
-    },
-    Spec {
-        name: "min-weight",
-        kind: Kind::Number(0.0, f64::MAX),
-        default: "0.1",
-        help: "Drop weights whose absolute value is below this",
-    },
-];
+parameters! {
+    /// Parameters of `ovr`.
+    pub struct OvrParams {
+        /// What a row on the wrong side costs
+        loss: OvrLoss = "squared-hinge";
+        /// Weight of the loss against the size of the weights (C)
+        cost: f64 = "1" in Kind::Number(1e-6, 1e6);
+        /// Value of a constant feature added to every row; 0 means none
+        bias: f64 = "0" in Kind::Number(0.0, 1e3);
+        /// Stop when no dual variable's projected gradient is larger
+        tolerance: f64 = "0.01" in Kind::Number(1e-9, 10.0);
+        /// Passes over all rows after which a class is given up as it is
+        max_passes: usize = "300" in Kind::Integer(1, 1_000_000);
+        /// Drop weights whose absolute value is below this
+        min_weight: f64 = "0.1" in Kind::Number(0.0, f64::MAX);
+    }
+}
+
+impl AlgorithmParams for OvrParams {
+    const NAME: &'static str = "ovr";
+    const SUMMARY: &'static str =
+        "One linear SVM or logistic regression for each class against the rest, solved as LIBLINEAR does.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(Ovr::new(self)))
+    }
+}
 
 /// Classes for each thread between two reports of progress. What is learned of them is in memory until then.
 const CLASSES_AT_A_TIME: usize = 8;
@@ -112,15 +103,15 @@ pub struct Ovr {
 }
 
 impl Ovr {
-    /// With the parameters of [`OVR`].
-    pub fn new(values: &Values) -> Self {
+    /// With these parameters.
+    pub fn new(params: &OvrParams) -> Self {
         Self {
-            is_logistic: values.word("loss") == Some("logistic"),
-            cost: values.number("cost").unwrap_or(1.0),
-            bias: values.number("bias").unwrap_or(0.0),
-            tolerance: values.number("tolerance").unwrap_or(0.01),
-            max_passes: values.integer("max-passes").unwrap_or(300) as usize,
-            min_weight: values.number("min-weight").unwrap_or(0.0),
+            is_logistic: params.loss == OvrLoss::Logistic,
+            cost: params.cost,
+            bias: params.bias,
+            tolerance: params.tolerance,
+            max_passes: params.max_passes,
+            min_weight: params.min_weight,
         }
     }
 

@@ -3,13 +3,14 @@
 use half::f16;
 use memoir::Cancel;
 use memoir::model::{Precision, Scratch};
+use memoir::params::Parameters;
 use memoir::sparse::RowView;
 
 use super::*;
 use crate::test_data::{dataset, random_dataset, session};
 
 fn ovr(given: &[(&str, &str)]) -> Ovr {
-    Ovr::new(&Values::check(PARAMS, given.iter().copied()).unwrap())
+    Ovr::new(&OvrParams::parse(given.iter().copied()).unwrap())
 }
 
 /// Solves `matrix · x = right` by elimination with pivots.

@@ -1,15 +1,17 @@
 //! All weights of a recall tree in one hashed table: a linear function has an owner (a class or a node's router) and a
 //! weight for each feature, found by hashing the two. Collisions share a weight, as in Vowpal Wabbit.
 
+use memoir::choices;
 use memoir::sparse::RowView;
 
-/// A loss of a linear function at its margin (score times the wanted sign).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Loss {
-    /// `ln(1 + exp(-margin))`
-    Logistic,
-    /// `max(0, 1 - margin)`
-    Hinge,
+choices! {
+    /// A loss of a linear function at its margin (score times the wanted sign).
+    pub enum Loss {
+        /// `ln(1 + exp(-margin))`
+        Logistic = "logistic",
+        /// `max(0, 1 - margin)`
+        Hinge = "hinge",
+    }
 }
 
 impl Loss {

@@ -1,14 +1,15 @@
 //! Whole recall trees: quality, determinism, edge cases.
 
 use memoir::model::{Scratch, Tensor};
+use memoir::params::Parameters;
 use memoir::sparse::{RowView, Scored};
 
 use super::*;
 use crate::test_data::{dataset, random_dataset, session};
 
 fn train(data: &Dataset, given: &[(&str, &str)], session: &Session<'_>) -> Result<Box<dyn Scorer>> {
-    let values = Values::check(PARAMS, given.iter().copied())?;
-    RecallTree::new(&values).train(data, None, session)
+    let params = RecallTreeParams::parse(given.iter().copied())?;
+    RecallTree::new(&params).train(data, None, session)
 }
 
 fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {

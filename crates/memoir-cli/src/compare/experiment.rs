@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use memoir::Catalogue;
-use memoir::params::Values;
 use memoir::synth::SynthParams;
 use memoir::text::TextParams;
 use serde::Deserialize;
@@ -281,8 +280,7 @@ fn check_method(method: &Method, catalogue: &Catalogue) -> anyhow::Result<()> {
             }
             let algorithm = catalogue.find(algorithm)?;
             let given = as_text(&method.options);
-            let values = Values::check(algorithm.params, pairs(&given))?;
-            (algorithm.build)(&values)?;
+            algorithm.configure(pairs(&given))?;
             Ok(())
         }
         (None, Some(_)) => {

@@ -7,7 +7,6 @@ use std::time::Instant;
 use clap::Args;
 use memoir::data::{self, PrepOptions, ReadOptions, Source};
 use memoir::model::write_beside;
-use memoir::params::Values;
 use memoir::sparse::Rows;
 use memoir::text::TextScratch;
 use memoir::{Catalogue, Error, Model, Session, train};
@@ -111,13 +110,13 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 
 fn learn(path: &Path, context: &Context, session: &Session<'_>) -> anyhow::Result<Model> {
     let algorithm = context.catalogue.find(Catalogue::DEFAULT_ALGORITHM)?;
-    let values = Values::check(algorithm.params, [])?;
+    let method = algorithm.configure([])?;
     let prep = PrepOptions {
-        needs: (algorithm.build)(&values)?.row_needs(),
+        needs: method.trainer().row_needs(),
         ..PrepOptions::default()
     };
     let training = data::read_training(Source::new(path), &ReadOptions::default(), &prep, session)?;
-    Ok(train::fit(algorithm, &values, training, None, session)?)
+    Ok(train::fit(&method, training, None, session)?)
 }
 
 fn write_table(path: &Path, products: &[Product]) -> anyhow::Result<()> {

@@ -9,8 +9,8 @@ use memoir::data::{self, Source};
 use memoir::eval::margins::{MarginReport, Margins};
 use memoir::eval::model_weights::{class_dense, class_rows};
 use memoir::eval::theory::Theorem1;
-use memoir::oracle::{ORACLE_PARAMS, OracleKind, Scannable};
-use memoir::params::Values;
+use memoir::oracle::{OracleKind, OracleParams, Scannable};
+use memoir::params::Parameters;
 use memoir::sparse::{Reduction, RowView, Rows};
 use memoir::{LabelSets, Model, Session};
 
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()));
     let given = std::iter::once(("oracle", arguments.oracle.as_str())).chain(options);
-    let kind = OracleKind::from_values(&Values::check(ORACLE_PARAMS, given)?)?;
+    let kind = OracleKind::from(&OracleParams::parse(given)?);
     let model = Model::load(&arguments.model, &context.catalogue)?;
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;

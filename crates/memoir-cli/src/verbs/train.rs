@@ -8,7 +8,6 @@ use anyhow::bail;
 use clap::{Args, Command, ValueEnum};
 use memoir::data::{self, PrepOptions, Source, WeightingChoice};
 use memoir::model::Precision;
-use memoir::params::Values;
 use memoir::text::TextParams;
 use memoir::train::Checkpoints;
 use memoir::{Catalogue, Dataset, Model, train};
@@ -136,14 +135,10 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         (None, Some(before)) => &before.origin.algorithm,
         (None, None) => Catalogue::DEFAULT_ALGORITHM,
     })?;
-    let values = Values::check(
-        algorithm.params,
-        given.method(algorithm.name, &context.catalogue)?,
-    )?;
-    let trainer = (algorithm.build)(&values)?;
-    let needs = trainer.row_needs();
+    let method = algorithm.configure(given.method(algorithm.name, &context.catalogue)?)?;
+    let needs = method.trainer().row_needs();
     let checkpoints = checkpoints(arguments);
-    if checkpoints.is_some() && !trainer.keeps_checkpoints() {
+    if checkpoints.is_some() && !method.trainer().keeps_checkpoints() {
         bail!("`{}` keeps no checkpoints; `softmax` does", algorithm.name);
     }
     let prep = PrepOptions {
@@ -202,8 +197,8 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         training.data = training.data.replicated();
     }
     let mut model = match &before {
-        Some(before) => train::continue_from(algorithm, &values, before, training, valid, &session)?,
-        None => train::fit(algorithm, &values, training, valid, &session)?,
+        Some(before) => train::continue_from(&method, before, training, valid, &session)?,
+        None => train::fit(&method, training, valid, &session)?,
     };
     if let Some(precision) = arguments.precision {
         model.scorer = model.scorer.with_precision(precision.into())?;

@@ -1,76 +1,50 @@
 //! The oracles by name, with their parameters.
 
 use super::{Exact, HashSearch, Oracle, Random, Scan, SimpleLsh, SimpleLshParams, SwGraph, SwGraphParams};
-use crate::params::{Kind, Spec, Values};
+use crate::params::Kind;
 use crate::sparse::{ClassDense, ClassRows, ClassVectors};
-use crate::{Error, Result};
+use crate::{choices, parameters};
 
-/// The parameters by which an oracle is chosen; part of the table of every algorithm that asks one.
-pub const ORACLE_PARAMS: &[Spec] = &[
-    ORACLE,
-    Spec {
-        name: "sw-neighbors",
-        kind: Kind::Integer(1, 1000),
-        default: "10",
-        help: "sw-graph: classes that a class is linked to",
-    },
-    Spec {
-        name: "sw-ef-construction",
-        kind: Kind::Integer(1, 100_000),
-        default: "32",
-        help: "sw-graph: breadth of the search for the neighbours of a class",
-    },
-    Spec {
-        name: "sw-ef-search",
-        kind: Kind::Integer(1, 100_000),
-        default: "32",
-        help: "sw-graph: breadth of the search for rivals",
-    },
-    Spec {
-        name: "sw-seeds",
-        kind: Kind::Integer(0, 1000),
-        default: "512",
-        help: "sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the \
-               original",
-    },
-    Spec {
-        name: "hash-bits",
-        kind: Kind::Integer(1, 4096),
-        default: "64",
-        help: "simple-lsh: signs in the code of a class",
-    },
-    Spec {
-        name: "hash-search",
-        kind: Kind::Choice(&["hamming", "buckets"]),
-        default: "hamming",
-        help: "simple-lsh: whether all codes are compared, or those that share a part with the row's",
-    },
-    Spec {
-        name: "hash-candidates",
-        kind: Kind::Integer(1, 1_000_000),
-        default: "256",
-        help: "simple-lsh, hamming: classes with the nearest codes that are scored exactly",
-    },
-    Spec {
-        name: "hash-key-bits",
-        kind: Kind::Integer(1, 20),
-        default: "8",
-        help: "simple-lsh, buckets: signs in a part of the code; there is a table for each part",
-    },
-    Spec {
-        name: "hash-probes",
-        kind: Kind::Integer(0, 20),
-        default: "2",
-        help: "simple-lsh, buckets: least certain signs of each part that are also tried flipped",
-    },
-];
+parameters! {
+    /// The parameters by which an oracle is chosen; part of those of every algorithm that asks one.
+    pub struct OracleParams {
+        /// How the strongest wrong class of an example is searched for
+        oracle: OracleChoice = "exact";
+        /// sw-graph: classes that a class is linked to
+        sw_neighbors: usize = "10" in Kind::Integer(1, 1000);
+        /// sw-graph: breadth of the search for the neighbours of a class
+        sw_ef_construction: usize = "32" in Kind::Integer(1, 100_000);
+        /// sw-graph: breadth of the search for rivals
+        sw_ef_search: usize = "32" in Kind::Integer(1, 100_000);
+        /// sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the
+        /// original
+        sw_seeds: usize = "512" in Kind::Integer(0, 1000);
+        /// simple-lsh: signs in the code of a class
+        hash_bits: usize = "64" in Kind::Integer(1, 4096);
+        /// simple-lsh: whether all codes are compared, or those that share a part with the row's
+        hash_search: HashSearch = "hamming";
+        /// simple-lsh, hamming: classes with the nearest codes that are scored exactly
+        hash_candidates: usize = "256" in Kind::Integer(1, 1_000_000);
+        /// simple-lsh, buckets: signs in a part of the code; there is a table for each part
+        hash_key_bits: usize = "8" in Kind::Integer(1, 20);
+        /// simple-lsh, buckets: least certain signs of each part that are also tried flipped
+        hash_probes: usize = "2" in Kind::Integer(0, 20);
+    }
+}
 
-const ORACLE: Spec = Spec {
-    name: "oracle",
-    kind: Kind::Choice(&["exact", "random", "simple-lsh", "sw-graph"]),
-    default: "exact",
-    help: "How the strongest wrong class of an example is searched for",
-};
+choices! {
+    /// The oracles by name.
+    pub enum OracleChoice {
+        /// [`Exact`].
+        Exact = "exact",
+        /// [`Random`].
+        Random = "random",
+        /// [`SimpleLsh`].
+        SimpleLsh = "simple-lsh",
+        /// [`SwGraph`].
+        SwGraph = "sw-graph",
+    }
+}
 
 /// An oracle with its parameters, not made yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,41 +59,29 @@ pub enum OracleKind {
     SwGraph(SwGraphParams),
 }
 
-impl OracleKind {
-    /// The choice that `values` of a table with [`ORACLE_PARAMS`] hold.
-    pub fn from_values(values: &Values) -> Result<Self> {
-        let size = |name: &str| {
-            let missing = || Error::Parameter(format!("`{name}` must be given"));
-            let value = values.integer(name).ok_or_else(missing)?;
-            Ok::<_, Error>(value as usize)
-        };
-        match values.word("oracle") {
-            Some("exact") => Ok(Self::Exact),
-            Some("random") => Ok(Self::Random),
-            Some("sw-graph") => Ok(Self::SwGraph(SwGraphParams {
-                neighbors: size("sw-neighbors")?,
-                ef_construction: size("sw-ef-construction")?,
-                ef_search: size("sw-ef-search")?,
-                seeds: size("sw-seeds")?,
-            })),
-            Some("simple-lsh") => Ok(Self::SimpleLsh(SimpleLshParams {
-                bits: size("hash-bits")?,
-                search: match values.word("hash-search") {
-                    Some("buckets") => HashSearch::Buckets,
-                    _ => HashSearch::Hamming,
-                },
-                candidates: size("hash-candidates")?,
-                key_bits: size("hash-key-bits")?,
-                probes: size("hash-probes")?,
-            })),
-            other => Err(Error::Parameter(format!(
-                "`oracle` must be {}, but is `{}`",
-                ORACLE.legal(),
-                other.unwrap_or_default()
-            ))),
+impl From<&OracleParams> for OracleKind {
+    fn from(params: &OracleParams) -> Self {
+        match params.oracle {
+            OracleChoice::Exact => Self::Exact,
+            OracleChoice::Random => Self::Random,
+            OracleChoice::SwGraph => Self::SwGraph(SwGraphParams {
+                neighbors: params.sw_neighbors,
+                ef_construction: params.sw_ef_construction,
+                ef_search: params.sw_ef_search,
+                seeds: params.sw_seeds,
+            }),
+            OracleChoice::SimpleLsh => Self::SimpleLsh(SimpleLshParams {
+                bits: params.hash_bits,
+                search: params.hash_search,
+                candidates: params.hash_candidates,
+                key_bits: params.hash_key_bits,
+                probes: params.hash_probes,
+            }),
         }
     }
+}
 
+impl OracleKind {
     /// Makes the oracle; it knows no class yet. Its own random choices follow from `seed`.
     pub fn build<W: Scannable>(&self, seed: u64) -> Box<dyn Oracle<W>> {
         match self {

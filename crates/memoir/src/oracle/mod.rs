@@ -18,7 +18,7 @@ use crate::sparse::{ClassVectors, RowView, Scored};
 use crate::{Result, Session};
 
 pub use exact::Exact;
-pub use kind::{ORACLE_PARAMS, OracleKind, Scannable};
+pub use kind::{OracleChoice, OracleKind, OracleParams, Scannable};
 pub use random::Random;
 pub use scan::Scan;
 pub use simple_lsh::{HashSearch, SimpleLsh, SimpleLshParams};

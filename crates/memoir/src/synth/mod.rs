@@ -14,4 +14,4 @@ mod row;
 mod words;
 
 pub use generator::{Generator, Part};
-pub use params::{Format, SYNTH_PARAMS, SynthParams};
+pub use params::{Format, Like, SynthParams, SynthSettings};

@@ -1,96 +1,64 @@
-//! The shape of made-up data: one table of options, and the presets.
+//! The shape of made-up data: what users may choose, and the presets.
 
-use crate::Result;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{Kind, Parameters};
+use crate::{Error, Result, choices, parameters};
 
-/// The options of `memoir synth`. What is `auto` comes from the preset named by `like`.
-pub const SYNTH_PARAMS: &[Spec] = &[
-    Spec {
-        name: "like",
-        kind: Kind::Choice(&["demo", "lshtc1", "dmoz", "wiki-small", "wiki-50k", "wiki-100k"]),
-        default: "demo",
-        help: "The data set whose numbers of rows, features and classes are taken",
-    },
-    Spec {
-        name: "scale",
-        kind: Kind::Number(0.000_001, 1000.0),
-        default: "1",
-        help: "Multiplies the preset's rows, features and classes, but not the length of rows",
-    },
-    Spec {
-        name: "rows",
-        kind: Kind::Integer(1, MOST),
-        default: "auto",
-        help: "Number of rows",
-    },
-    Spec {
-        name: "test-rows",
-        kind: Kind::Integer(1, MOST),
-        default: "auto",
-        help: "Number of rows of the test part; auto is a fifth of the rows",
-    },
-    Spec {
-        name: "features",
-        kind: Kind::Integer(1, MOST),
-        default: "auto",
-        help: "Number of features to draw from",
-    },
-    Spec {
-        name: "classes",
-        kind: Kind::Integer(1, MOST),
-        default: "auto",
-        help: "Number of classes; each occurs if there are at least as many rows",
-    },
-    Spec {
-        name: "row-length",
-        kind: Kind::Number(1.0, 100_000.0),
-        default: "auto",
-        help: "Mean number of different features in a row",
-    },
-    Spec {
-        name: "class-exponent",
-        kind: Kind::Number(0.0, 3.0),
-        default: "0.8",
-        help: "The class of rank r has a share of rows proportional to r to the minus this",
-    },
-    Spec {
-        name: "feature-exponent",
-        kind: Kind::Number(0.0, 3.0),
-        default: "1",
-        help: "The feature of rank r is used in proportion to r to the minus this (the first ranks less)",
-    },
-    Spec {
-        name: "signal",
-        kind: Kind::Number(0.0, 100_000.0),
-        default: "auto",
-        help: "Mean number of features from the class's own topic, more being easier; auto is 2 plus a fortieth \
-               of the row length",
-    },
-    Spec {
-        name: "label-noise",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.05",
-        help: "Share of rows whose label is that of another row",
-    },
-    Spec {
-        name: "format",
-        kind: Kind::Choice(&["libsvm", "csv"]),
-        default: "auto",
-        help: "libsvm writes counts of numbered features, csv texts of invented words with named classes; auto is \
-               what the file's name says, libsvm without one",
-    },
-];
+parameters! {
+    /// The shape as users give it. What is `auto` comes from the preset named by `like`.
+    pub struct SynthSettings {
+        /// The data set whose numbers of rows, features and classes are taken
+        like: Like = "demo";
+        /// Multiplies the preset's rows, features and classes, but not the length of rows
+        scale: f64 = "1" in Kind::Number(0.000_001, 1000.0);
+        /// Number of rows
+        rows: Option<u64> = "auto" in Kind::Integer(1, MOST);
+        /// Number of rows of the test part; auto is a fifth of the rows
+        test_rows: Option<u64> = "auto" in Kind::Integer(1, MOST);
+        /// Number of features to draw from
+        features: Option<u64> = "auto" in Kind::Integer(1, MOST);
+        /// Number of classes; each occurs if there are at least as many rows
+        classes: Option<u64> = "auto" in Kind::Integer(1, MOST);
+        /// Mean number of different features in a row
+        row_length: Option<f64> = "auto" in Kind::Number(1.0, 100_000.0);
+        /// The class of rank r has a share of rows proportional to r to the minus this
+        class_exponent: f64 = "0.8" in Kind::Number(0.0, 3.0);
+        /// The feature of rank r is used in proportion to r to the minus this (the first ranks less)
+        feature_exponent: f64 = "1" in Kind::Number(0.0, 3.0);
+        /// Mean number of features from the class's own topic, more being easier; auto is 2 plus a fortieth of
+        /// the row length
+        signal: Option<f64> = "auto" in Kind::Number(0.0, 100_000.0);
+        /// Share of rows whose label is that of another row
+        label_noise: f64 = "0.05" in Kind::Number(0.0, 1.0);
+        /// libsvm writes counts of numbered features, csv texts of invented words with named classes; auto is
+        /// what the file's name says, libsvm without one
+        format: Option<Format> = "auto";
+    }
+}
 
 /// Class and feature numbers are 32 bits wide.
-const MOST: u64 = u32::MAX as u64 - 1;
+const MOST: u64 = 4_000_000_000;
 
-/// How rows are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// `label index:count …`, both numbered from 1.
-    Libsvm,
-    /// Columns `text` and `label`, with a header.
-    Csv,
+choices! {
+    /// The data sets whose shape can be taken: the paper's, and the demo.
+    #[allow(missing_docs)] // The names say it all.
+    pub enum Like {
+        Demo = "demo",
+        Lshtc1 = "lshtc1",
+        Dmoz = "dmoz",
+        WikiSmall = "wiki-small",
+        Wiki50k = "wiki-50k",
+        Wiki100k = "wiki-100k",
+    }
+}
+
+choices! {
+    /// How rows are written.
+    pub enum Format {
+        /// `label index:count …`, both numbered from 1.
+        Libsvm = "libsvm",
+        /// Columns `text` and `label`, with a header.
+        Csv = "csv",
+    }
 }
 
 /// A checked shape.
@@ -119,114 +87,71 @@ pub struct SynthParams {
 }
 
 struct Preset {
-    name: &'static str,
     rows: u64,
     features: u64,
     classes: u64,
     row_length: f64,
 }
 
-/// The paper's data sets with the numbers of its table of data sets (rows: train, test and held-out together), and the
-/// demo. The paper does not give row lengths: these are round figures for web pages and for encyclopedia abstracts.
-const PRESETS: &[Preset] = &[
-    Preset {
-        name: "demo",
-        rows: 40_000,
-        features: 20_000,
-        classes: 2_500,
-        row_length: 12.0,
-    },
-    Preset {
-        name: "lshtc1",
-        rows: 163_589,
-        features: 409_774,
-        classes: 12_294,
-        row_length: 150.0,
-    },
-    Preset {
-        name: "dmoz",
-        rows: 510_943,
-        features: 594_158,
-        classes: 27_875,
-        row_length: 150.0,
-    },
-    Preset {
-        name: "wiki-small",
-        rows: 1_000_772,
-        features: 380_078,
-        classes: 36_504,
-        row_length: 45.0,
-    },
-    Preset {
-        name: "wiki-50k",
-        rows: 1_384_693,
-        features: 951_558,
-        classes: 50_000,
-        row_length: 45.0,
-    },
-    Preset {
-        name: "wiki-100k",
-        rows: 2_750_663,
-        features: 1_271_710,
-        classes: 100_000,
-        row_length: 45.0,
-    },
-];
+impl Like {
+    /// The numbers of the paper's table of data sets (rows: train, test and held-out together). The paper does not give
+    /// row lengths: these are round figures for web pages and for encyclopedia abstracts.
+    fn preset(self) -> Preset {
+        let (rows, features, classes, row_length) = match self {
+            Self::Demo => (40_000, 20_000, 2_500, 12.0),
+            Self::Lshtc1 => (163_589, 409_774, 12_294, 150.0),
+            Self::Dmoz => (510_943, 594_158, 27_875, 150.0),
+            Self::WikiSmall => (1_000_772, 380_078, 36_504, 45.0),
+            Self::Wiki50k => (1_384_693, 951_558, 50_000, 45.0),
+            Self::Wiki100k => (2_750_663, 1_271_710, 100_000, 45.0),
+        };
+        Preset {
+            rows,
+            features,
+            classes,
+            row_length,
+        }
+    }
+}
 
 impl SynthParams {
     /// Checks options given as text, by name; preset and table stand in for the rest.
     pub fn parse<'t>(given: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Self> {
-        Ok(Self::from_values(&Values::check(SYNTH_PARAMS, given)?))
+        (&SynthSettings::parse(given)?).try_into()
     }
+}
 
-    /// Takes values that were checked against [`SYNTH_PARAMS`]. A number given by itself is not scaled.
-    pub fn from_values(values: &Values) -> Self {
-        let like = values.word("like");
-        let preset = PRESETS
-            .iter()
-            .find(|preset| Some(preset.name) == like)
-            .unwrap_or(&PRESETS[0]);
-        let number = |name| values.number(name).unwrap_or(0.0);
-        let scale = number("scale");
-        let count = |name, unscaled: u64| {
-            let scaled = (unscaled as f64 * scale).round().clamp(1.0, MOST as f64) as u64;
-            values.integer(name).unwrap_or(scaled)
+impl TryFrom<&SynthSettings> for SynthParams {
+    type Error = Error;
+
+    /// A number given by itself is not scaled.
+    fn try_from(settings: &SynthSettings) -> Result<Self> {
+        settings.check()?;
+        let preset = settings.like.preset();
+        let scaled = |unscaled: u64| {
+            let scaled = (unscaled as f64 * settings.scale).round();
+            scaled.clamp(1.0, MOST as f64) as u64
         };
-        let rows = count("rows", preset.rows);
-        let row_length = values.number("row-length").unwrap_or(preset.row_length);
-        Self {
+        let rows = settings.rows.unwrap_or(scaled(preset.rows));
+        let row_length = settings.row_length.unwrap_or(preset.row_length);
+        Ok(Self {
             rows,
-            test_rows: values.integer("test-rows").unwrap_or(rows.div_ceil(5)),
-            features: count("features", preset.features) as u32,
-            classes: count("classes", preset.classes) as u32,
+            test_rows: settings.test_rows.unwrap_or(rows.div_ceil(5)),
+            features: settings.features.unwrap_or(scaled(preset.features)) as u32,
+            classes: settings.classes.unwrap_or(scaled(preset.classes)) as u32,
             row_length,
-            class_exponent: number("class-exponent"),
-            feature_exponent: number("feature-exponent"),
-            signal: values.number("signal").unwrap_or(2.0 + row_length / 40.0),
-            label_noise: number("label-noise"),
-            format: if values.word("format") == Some("csv") {
-                Format::Csv
-            } else {
-                Format::Libsvm
-            },
-        }
+            class_exponent: settings.class_exponent,
+            feature_exponent: settings.feature_exponent,
+            signal: settings.signal.unwrap_or(2.0 + row_length / 40.0),
+            label_noise: settings.label_noise,
+            format: settings.format.unwrap_or(Format::Libsvm),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_offered_preset_exists() {
-        let Kind::Choice(names) = SYNTH_PARAMS[0].kind else {
-            unreachable!()
-        };
-        assert_eq!(
-            names,
-            PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>()
-        );
-    }
 
     #[test]
     fn scale_multiplies_rows_features_and_classes_unless_given() {

@@ -20,7 +20,7 @@ mod words;
 
 pub use analyzer::{Analyzer, AnalyzerScratch, Span};
 pub use counting::{CountedBlock, TextCounter};
-pub use params::{Language, TEXT_PARAMS, TextParams};
+pub use params::{Language, Stem, StopWords, TextParams, TextSettings};
 pub use preprocessing::{Input, Preprocessing, TextPipeline, TextScratch};
 pub use vocabulary::Vocabulary;
 pub use weighting::{RowNeeds, Weighting, WeightingScheme};

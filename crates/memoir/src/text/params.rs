@@ -1,103 +1,84 @@
-//! What a user may choose about text: one table of names, defaults, ranges and help, and the checked choice.
+//! What a user may choose about text, and the checked choice that a model keeps.
 
 use rust_stemmers::Algorithm;
 use serde::{Deserialize, Serialize};
 
-use crate::params::{Kind, Spec, Values};
-use crate::{Error, Result};
+use crate::params::{Kind, Parameters};
+use crate::{Error, Result, choices, parameters};
 
-/// The options of the text pipeline, as the command line and the Python package offer them.
-pub const TEXT_PARAMS: &[Spec] = &[
-    Spec {
-        name: "word-ngrams",
-        kind: Kind::Integer(0, 5),
-        default: "1",
-        help: "Count runs of up to this many words; 0 counts no words (then give char-ngrams)",
-    },
-    Spec {
-        name: "char-ngrams",
-        kind: Kind::Integer(0, 10),
-        default: "0",
-        help: "Also count runs of up to this many characters inside words; 0 counts none",
-    },
-    Spec {
-        name: "char-ngrams-from",
-        kind: Kind::Integer(1, 10),
-        default: "auto",
-        help: "Shortest run of characters counted; auto is 3, or char-ngrams if that is less",
-    },
-    Spec {
-        name: "min-df",
-        kind: Kind::Integer(1, u32::MAX as u64),
-        default: "1",
-        help: "Ignore words that occur in fewer training rows than this",
-    },
-    Spec {
-        name: "max-df",
-        kind: Kind::Number(0.0, 1.0),
-        default: "1",
-        help: "Ignore words that occur in more than this share of the training rows",
-    },
-    Spec {
-        name: "max-features",
-        kind: Kind::Integer(0, MAX_FEATURES),
-        default: "0",
-        help: "Keep only this many words, those in the most training rows; 0 keeps all",
-    },
-    Spec {
-        name: "stem",
-        kind: Kind::Choice(STEM_CHOICES),
-        default: "off",
-        help: "Reduce words to their stems by the rules of this language",
-    },
-    Spec {
-        name: "stop-words",
-        kind: Kind::Choice(STOP_WORD_CHOICES),
-        default: "off",
-        help: "Ignore the most common words of this language",
-    },
-];
+parameters! {
+    /// What a user may choose about how text becomes features.
+    pub struct TextSettings {
+        /// Count runs of up to this many words; 0 counts no words (then give char-ngrams)
+        word_ngrams: u32 = "1" in Kind::Integer(0, 5);
+        /// Also count runs of up to this many characters inside words; 0 counts none
+        char_ngrams: u32 = "0" in Kind::Integer(0, 10);
+        /// Shortest run of characters counted; auto is 3, or char-ngrams if that is less
+        char_ngrams_from: Option<u32> = "auto" in Kind::Integer(1, 10);
+        /// Ignore words that occur in fewer training rows than this
+        min_df: u32 = "1" in Kind::Integer(1, MOST);
+        /// Ignore words that occur in more than this share of the training rows
+        max_df: f64 = "1" in Kind::Number(0.0, 1.0);
+        /// Keep only this many words, those in the most training rows; 0 keeps all
+        max_features: u32 = "0" in Kind::Integer(0, MOST);
+        /// Reduce words to their stems by the rules of this language
+        stem: Stem = "off";
+        /// Ignore the most common words of this language
+        stop_words: StopWords = "off";
+    }
+}
+
+/// The largest count that a user can give.
+const MOST: u64 = 4_000_000_000;
 
 /// The most features a vocabulary may have: numbers are 32 bits wide, and the largest marks an empty slot.
 pub(super) const MAX_FEATURES: u64 = u32::MAX as u64 - 1;
 
-const STEM_CHOICES: &[&str] = &[
-    "off",
-    "arabic",
-    "danish",
-    "dutch",
-    "english",
-    "finnish",
-    "french",
-    "german",
-    "greek",
-    "hungarian",
-    "italian",
-    "norwegian",
-    "portuguese",
-    "romanian",
-    "russian",
-    "spanish",
-    "swedish",
-    "tamil",
-    "turkish",
-];
+choices! {
+    /// The language whose stemming rules apply, if any.
+    #[allow(missing_docs)] // The names say it all.
+    pub enum Stem {
+        Off = "off",
+        Arabic = "arabic",
+        Danish = "danish",
+        Dutch = "dutch",
+        English = "english",
+        Finnish = "finnish",
+        French = "french",
+        German = "german",
+        Greek = "greek",
+        Hungarian = "hungarian",
+        Italian = "italian",
+        Norwegian = "norwegian",
+        Portuguese = "portuguese",
+        Romanian = "romanian",
+        Russian = "russian",
+        Spanish = "spanish",
+        Swedish = "swedish",
+        Tamil = "tamil",
+        Turkish = "turkish",
+    }
+}
 
-const STOP_WORD_CHOICES: &[&str] = &[
-    "off",
-    "danish",
-    "dutch",
-    "english",
-    "finnish",
-    "french",
-    "german",
-    "italian",
-    "norwegian",
-    "portuguese",
-    "russian",
-    "spanish",
-    "swedish",
-];
+choices! {
+    /// The language whose most common words are ignored, if any.
+    #[allow(missing_docs)] // The names say it all.
+    pub enum StopWords {
+        Off = "off",
+        Danish = "danish",
+        Dutch = "dutch",
+        English = "english",
+        Finnish = "finnish",
+        French = "french",
+        German = "german",
+        Italian = "italian",
+        Norwegian = "norwegian",
+        Portuguese = "portuguese",
+        Russian = "russian",
+        Spanish = "spanish",
+        Swedish = "swedish",
+    }
+}
 
 /// A natural language with rules for stemming; some also have a list of stop words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,53 +173,55 @@ pub struct TextParams {
 
 impl Default for TextParams {
     fn default() -> Self {
-        Self::parse([]).expect("the defaults of the table are legal")
+        Self::resolved(&TextSettings::default())
+    }
+}
+
+impl TryFrom<&TextSettings> for TextParams {
+    type Error = Error;
+
+    fn try_from(settings: &TextSettings) -> Result<Self> {
+        settings.check()?;
+        let params = Self::resolved(settings);
+        params.validate()?;
+        Ok(params)
     }
 }
 
 impl TextParams {
     /// Checks options given as text, by name; the table's defaults stand in for the rest.
     pub fn parse<'t>(given: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Self> {
-        Self::from_values(&Values::check(TEXT_PARAMS, given)?)
+        (&TextSettings::parse(given)?).try_into()
     }
 
-    /// Takes values that were checked against [`TEXT_PARAMS`].
-    pub fn from_values(values: &Values) -> Result<Self> {
-        let integer = |name| values.integer(name).unwrap_or(0) as u32;
-        let language = |name| values.word(name).and_then(Language::by_name);
-        let char_ngrams = integer("char-ngrams");
-        let params = Self {
-            word_ngrams: integer("word-ngrams"),
-            char_ngrams,
-            char_ngrams_from: values
-                .integer("char-ngrams-from")
-                .map_or(char_ngrams.clamp(1, 3), |from| from as u32),
-            min_df: integer("min-df"),
-            max_df: values.number("max-df").unwrap_or(1.0),
-            max_features: integer("max-features"),
-            stem: language("stem"),
-            stop_words: language("stop-words"),
-        };
-        params.validate()?;
-        Ok(params)
+    fn resolved(settings: &TextSettings) -> Self {
+        Self {
+            word_ngrams: settings.word_ngrams,
+            char_ngrams: settings.char_ngrams,
+            char_ngrams_from: settings
+                .char_ngrams_from
+                .unwrap_or(settings.char_ngrams.clamp(1, 3)),
+            min_df: settings.min_df,
+            max_df: settings.max_df,
+            max_features: settings.max_features,
+            stem: Language::by_name(settings.stem.word()),
+            stop_words: Language::by_name(settings.stop_words.word()),
+        }
     }
 
     /// Checks what the single ranges cannot say, and the ranges again for parameters that come from a file.
     pub fn validate(&self) -> Result<()> {
-        let check = |name: &str, value: String| {
-            let spec = TEXT_PARAMS.iter().find(|spec| spec.name == name);
-            spec.map_or(Ok(()), |spec| spec.parse(&value).map(|_| ()))
+        let mut settings = TextSettings {
+            word_ngrams: self.word_ngrams,
+            char_ngrams: self.char_ngrams,
+            char_ngrams_from: Some(self.char_ngrams_from),
+            min_df: self.min_df,
+            max_df: self.max_df,
+            max_features: self.max_features,
+            ..TextSettings::default()
         };
-        check("word-ngrams", self.word_ngrams.to_string())?;
-        check("char-ngrams", self.char_ngrams.to_string())?;
-        check("char-ngrams-from", self.char_ngrams_from.to_string())?;
-        check("min-df", self.min_df.to_string())?;
-        check("max-df", self.max_df.to_string())?;
-        check("max-features", self.max_features.to_string())?;
-        check(
-            "stop-words",
-            self.stop_words.map_or("off", Language::name).to_owned(),
-        )?;
+        settings.set("stop-words", self.stop_words.map_or("off", Language::name))?;
+        settings.check()?;
         if self.word_ngrams == 0 && self.char_ngrams == 0 {
             return Err(Error::Parameter(
                 "`word-ngrams` and `char-ngrams` are both 0, so there would be nothing to count".to_owned(),
@@ -264,15 +247,18 @@ mod tests {
             assert_eq!(language as usize, index);
             assert_eq!(Language::by_name(name), Some(language));
             assert_eq!(language.name(), name);
-            assert_eq!(STEM_CHOICES[index + 1], name);
+            assert_eq!(Stem::ALL[index + 1].word(), name);
         }
     }
 
     #[test]
     fn every_offered_language_has_stop_words() {
-        for name in &STOP_WORD_CHOICES[1..] {
-            let language = Language::by_name(name).unwrap();
-            assert!(super::super::stop_words::stop_words(language).is_some(), "{name}");
+        for choice in &StopWords::ALL[1..] {
+            let language = Language::by_name(choice.word()).unwrap();
+            assert!(
+                super::super::stop_words::stop_words(language).is_some(),
+                "{choice:?}"
+            );
         }
     }
 

@@ -10,26 +10,28 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Before, HeldOutScores, Trainer};
-use crate::catalogue::Algorithm;
+use crate::catalogue::AlgorithmParams;
 use crate::data::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
-use crate::params::{Kind, Spec, Values};
-use crate::{Error, Result, Session};
+use crate::params::Kind;
+use crate::{Error, Result, Session, parameters};
 
-/// The algorithm, for a catalogue.
-pub const CENTROID: Algorithm = Algorithm {
-    name: "centroid",
-    summary: "The class whose mean row is nearest in angle; trains in one quick pass.",
-    params: PARAMS,
-    build: |values| Ok(Box::new(Centroid::new(values))),
-};
+parameters! {
+    /// Parameters of `centroid`: the class whose mean row is nearest in angle.
+    pub struct CentroidParams {
+        /// Drop weights whose absolute value is below this; a class's weights have length 1
+        min_weight: f64 = "0" in Kind::Number(0.0, 1.0);
+    }
+}
 
-const PARAMS: &[Spec] = &[Spec {
-    name: "min-weight",
-    kind: Kind::Number(0.0, 1.0),
-    default: "0",
-    help: "Drop weights whose absolute value is below this; a class's weights have length 1",
-}];
+impl AlgorithmParams for CentroidParams {
+    const NAME: &'static str = "centroid";
+    const SUMMARY: &'static str = "The class whose mean row is nearest in angle; trains in one quick pass.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(Centroid::new(self)))
+    }
+}
 
 /// Entries that one worker brings together at a time.
 const PANEL: usize = 1 << 20;
@@ -44,10 +46,10 @@ pub struct Centroid {
 }
 
 impl Centroid {
-    /// With the parameters of [`CENTROID`].
-    pub fn new(values: &Values) -> Self {
+    /// With these parameters.
+    pub fn new(params: &CentroidParams) -> Self {
         Self {
-            min_weight: values.number("min-weight").unwrap_or(0.0) as f32,
+            min_weight: params.min_weight as f32,
         }
     }
 

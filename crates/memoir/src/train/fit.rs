@@ -2,25 +2,32 @@
 
 use rand::seq::SliceRandom;
 
-use crate::catalogue::Algorithm;
+use crate::catalogue::Method;
 use crate::data::{Dataset, LabelSets, TrainingData};
 use crate::model::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
 use crate::model::{Model, Origin, Rehearsal};
-use crate::params::Values;
+use crate::params::Value;
 use crate::{Error, Result, Session};
 
 /// The parameter that says how many training rows a model keeps, for algorithms that can repeat them.
 pub(super) const KEEP_ROWS: &str = "keep-rows";
 
-/// Trains `algorithm` with the checked parameters `values` on `training`; `valid`, with rows prepared alike, is used
+/// How many rows the model is to keep, if the method can repeat them and was told a number.
+pub(super) fn keep_rows(method: &Method) -> Option<u64> {
+    method.params().iter().find_map(|(name, value)| match value {
+        Value::Integer(rows) if *name == KEEP_ROWS => Some(*rows),
+        _ => None,
+    })
+}
+
+/// Trains `method` on `training`; `valid`, with rows prepared alike, is used
 /// to choose when to stop, and to calibrate the scores.
 ///
 /// Rows of `valid` with a class that training does not have are left out of the first: nothing about stopping can be
 /// learned from them. Without `valid`, algorithms that can tell what rows would score that they were not trained on
 /// are calibrated by these.
 pub fn fit(
-    algorithm: &Algorithm,
-    values: &Values,
+    method: &Method,
     training: TrainingData,
     valid: Option<Dataset>,
     session: &Session<'_>,
@@ -38,18 +45,19 @@ pub fn fit(
     let stop_by = valid
         .as_ref()
         .map(|valid| with_known_classes(valid.clone(), &data));
-    let trainer = (algorithm.build)(values)?;
     // Some algorithms leave no rows behind.
     let (rows, row_weights) = (data.len() as u64, sum_of_weights(&data));
     let class_counts = data.labels.class_counts(data.classes.len());
-    let (scorer, left_out) = trainer.train_last(&mut data, stop_by.as_ref(), session)?;
-    let (params, chosen) = super::told(values, &*trainer, &data, 0);
-    let kept = values.integer(KEEP_ROWS).unwrap_or(0) as usize;
+    let (scorer, left_out) = method
+        .trainer()
+        .train_last(&mut data, stop_by.as_ref(), session)?;
+    let (params, chosen) = super::told(method, &data, 0);
+    let kept = keep_rows(method).unwrap_or(0) as usize;
     let mut model = Model {
         calibration: left_out.and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside))),
         rehearsal: Rehearsal::choose(&[&data], &class_counts, kept),
         origin: Origin {
-            algorithm: algorithm.name.to_owned(),
+            algorithm: method.name().to_owned(),
             params,
             chosen,
             seed: session.seed(),

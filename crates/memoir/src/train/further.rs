@@ -1,11 +1,11 @@
 //! From a model and new rows to a model that knows both: the steps around an algorithm that goes on learning.
 
-use super::fit::{KEEP_ROWS, sum_of_weights, with_known_classes};
-use crate::catalogue::Algorithm;
+use super::fit::{KEEP_ROWS, keep_rows, sum_of_weights, with_known_classes};
+use crate::catalogue::Method;
 use crate::data::{Dataset, TrainingData};
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin, Rehearsal, Scorer};
-use crate::params::{Value, Values};
+use crate::params::Value;
 use crate::{Error, Result, Session};
 
 /// What an algorithm that goes on learning starts from.
@@ -30,22 +30,22 @@ pub struct Before<'a> {
 /// Goes on training `model` on `training`, which [`crate::data::read_further`] has read for it; the rows that the model
 /// was made from are not needed. `model` itself stays as it is.
 ///
-/// `algorithm` must be the one that made the model. New classes and features come behind those of the model; `valid`, with
+/// `method` must be the one that made the model. New classes and features come behind those of the model; `valid`, with
 /// rows prepared like `training`'s, is used to choose when to stop and to calibrate; without it some of the new rows are, or with too
 /// few of them the model's calibration stays.
 pub fn continue_from(
-    algorithm: &Algorithm,
-    values: &Values,
+    method: &Method,
     model: &Model,
     training: TrainingData,
     valid: Option<Dataset>,
     session: &Session<'_>,
 ) -> Result<Model> {
     let origin = &model.origin;
-    if algorithm.name != origin.algorithm {
+    if method.name() != origin.algorithm {
         return Err(Error::Mismatch(format!(
             "the model was made by `{}`, so `{}` cannot continue it",
-            origin.algorithm, algorithm.name
+            origin.algorithm,
+            method.name()
         )));
     }
     if origin.class_counts.len() != model.classes.len() {
@@ -89,15 +89,16 @@ pub fn continue_from(
         rehearsal: session.run(|| kept_rows(model, &feature_scales, &data))?,
         feature_scales,
     };
-    let trainer = (algorithm.build)(values)?;
-    let (scorer, left_out) = trainer.train_further(&before, &data, stop_by.as_ref(), session)?;
+    let (scorer, left_out) = method
+        .trainer()
+        .train_further(&before, &data, stop_by.as_ref(), session)?;
     let mut class_counts = data.labels.class_counts(data.classes.len());
     for (count, before) in class_counts.iter_mut().zip(&origin.class_counts) {
         *count = count.saturating_add(*before);
     }
-    let (mut params, mut chosen) = super::told(values, &*trainer, &data, origin.rows);
+    let (mut params, mut chosen) = super::told(method, &data, origin.rows);
     // Unless told otherwise, a model goes on keeping as many rows as it was made to.
-    let kept = match (values.integer(KEEP_ROWS), origin.params.get(KEEP_ROWS)) {
+    let kept = match (keep_rows(method), origin.params.get(KEEP_ROWS)) {
         (Some(rows), _) | (None, Some(&Value::Integer(rows))) => rows,
         _ => 0,
     };
@@ -117,7 +118,7 @@ pub fn continue_from(
             .or_else(|| model.calibration.clone()),
         rehearsal,
         origin: Origin {
-            algorithm: algorithm.name.to_owned(),
+            algorithm: method.name().to_owned(),
             params,
             chosen,
             seed: session.seed(),

@@ -9,18 +9,20 @@ pub mod softmax;
 
 use std::collections::BTreeMap;
 
+use crate::catalogue::Method;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::model::calibration::HeldOutScores;
-use crate::params::{Value, Values};
+use crate::params::Value;
 use crate::text::RowNeeds;
 use crate::{Error, Result, Session};
 
-pub use centroid::{CENTROID, Centroid};
+pub use centroid::{Centroid, CentroidParams};
 pub use checkpoint::{Checkpoints, Fingerprint, SavedState, State};
 pub use fit::{fit, hold_out};
 pub use further::{Before, continue_from};
-pub use margin::{MEMOIR_L1, MEMOIR_L2, MEMOIR_LSH};
+pub use margin::{MemoirL1Params, MemoirL2Params, MemoirLshParams};
+pub use softmax::SoftmaxParams;
 
 /// A training algorithm with its parameters: weighted rows in, a scorer out.
 pub trait Trainer: Send + Sync {
@@ -88,24 +90,23 @@ pub trait Trainer: Send + Sync {
     }
 }
 
-/// `values` and what `trainer` chose for those that were left to it, as a model's origin keeps them.
+/// The parameters of `method` and what it chose for those that were left to it, as a model's origin keeps them.
 fn told(
-    values: &Values,
-    trainer: &dyn Trainer,
+    method: &Method,
     data: &Dataset,
     rows_before: u64,
 ) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
-    let params = values
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.clone()));
+    let params = method.params().iter();
     let is_free = |name: &str| {
-        values
+        method
+            .params()
             .iter()
-            .any(|(other, value)| other == name && *value == Value::Auto)
+            .any(|(other, value)| *other == name && *value == Value::Auto)
     };
-    let chosen = trainer.chosen(data, rows_before).into_iter();
+    let chosen = method.trainer().chosen(data, rows_before).into_iter();
     let chosen = chosen
         .filter(|(name, _)| is_free(name))
         .map(|(name, value)| (name.to_owned(), value));
+    let params = params.map(|(name, value)| ((*name).to_owned(), value.clone()));
     (params.collect(), chosen.collect())
 }

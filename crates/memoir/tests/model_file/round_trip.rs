@@ -219,8 +219,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
         let session = session(threads);
         let catalogue = Catalogue::new();
         let algorithm = catalogue.find("centroid").unwrap();
-        let params = memoir::params::Values::check(algorithm.params, []).unwrap();
-        let trainer = (algorithm.build)(&params).unwrap();
+        let method = algorithm.configure([]).unwrap();
         let trained = Model {
             classes: data.classes.clone(),
             preprocessing: Preprocessing {
@@ -235,7 +234,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
                     &LabelSets::new(),
                 ),
             },
-            scorer: trainer.train(&data, None, &session).unwrap(),
+            scorer: method.trainer().train(&data, None, &session).unwrap(),
             calibration: None,
             rehearsal: None,
             origin: Origin::default(),

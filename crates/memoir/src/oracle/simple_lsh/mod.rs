@@ -16,7 +16,7 @@ use self::projection::Projection;
 use super::{Oracle, Query};
 use crate::model::Scratch;
 use crate::sparse::{ClassVectors, Scored, TopK, VectorBuffer};
-use crate::{Result, Session};
+use crate::{Result, Session, choices};
 
 /// Vectors that one worker projects between two looks at the cancel flag.
 const STRIDE: usize = 64;
@@ -24,13 +24,14 @@ const STRIDE: usize = 64;
 /// The bound on lengths is this much above the longest vector, so that it need not grow with every batch.
 const HEADROOM: f64 = 1.1;
 
-/// How classes with similar codes are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HashSearch {
-    /// All codes are compared.
-    Hamming,
-    /// Codes that share a part with the row's.
-    Buckets,
+choices! {
+    /// How classes with similar codes are found.
+    pub enum HashSearch {
+        /// All codes are compared.
+        Hamming = "hamming",
+        /// Codes that share a part with the row's.
+        Buckets = "buckets",
+    }
 }
 
 /// Parameters of the hashing.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use proptest::prelude::*;
 
 use super::*;
+use crate::params::Parameters;
 use crate::sparse::RowView;
 
 fn session(threads: usize) -> Session<'static> {
@@ -12,8 +13,8 @@ fn session(threads: usize) -> Session<'static> {
 }
 
 fn fit(data: &Dataset, given: &[(&str, &str)], threads: usize) -> Linear {
-    let values = Values::check(PARAMS, given.iter().copied()).unwrap();
-    Centroid::new(&values).fit(data, &session(threads)).unwrap()
+    let params = CentroidParams::parse(given.iter().copied()).unwrap();
+    Centroid::new(&params).fit(data, &session(threads)).unwrap()
 }
 
 type Row = (Vec<(u32, f32)>, Vec<u32>, f32);

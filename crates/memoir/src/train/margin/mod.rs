@@ -18,50 +18,48 @@ mod theory_note;
 mod weights;
 
 use super::Trainer;
-use crate::catalogue::Algorithm;
+use crate::catalogue::AlgorithmParams;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::oracle::OracleKind;
-use crate::params::Values;
 use crate::sparse::ClassRows;
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
-pub use reduced::{MEMOIR_LSH, ReducedTrainer};
 pub use sampling::Sampling;
-pub use settings::{Penalty, Prediction, Settings};
+pub use settings::{MemoirL1Params, MemoirL2Params, MemoirLshParams, Penalty, Prediction, Settings};
 
-/// Algorithm 1, for a catalogue.
-pub const MEMOIR_L2: Algorithm = Algorithm {
-    name: "memoir-l2",
-    summary: "The paper's Algorithm 1: l2-regularised multi-class SVM with an inexact margin.",
-    params: &settings::L2_PARAMS,
-    build: |values| Ok(Box::new(MarginTrainer::new(values, Penalty::SquaredL2)?)),
-};
+impl AlgorithmParams for MemoirL2Params {
+    const NAME: &'static str = "memoir-l2";
+    const SUMMARY: &'static str =
+        "The paper's Algorithm 1: l2-regularised multi-class SVM with an inexact margin.";
 
-/// Algorithm 2, for a catalogue.
-pub const MEMOIR_L1: Algorithm = Algorithm {
-    name: "memoir-l1",
-    summary: "The paper's Algorithm 2: l1-regularised multi-class SVM with an inexact margin; small models.",
-    params: &settings::L1_PARAMS,
-    build: |values| Ok(Box::new(MarginTrainer::new(values, Penalty::L1)?)),
-};
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(MarginTrainer {
+            settings: self.settings(Penalty::SquaredL2),
+            oracle: (&self.search).into(),
+        }))
+    }
+}
+
+impl AlgorithmParams for MemoirL1Params {
+    const NAME: &'static str = "memoir-l1";
+    const SUMMARY: &'static str =
+        "The paper's Algorithm 2: l1-regularised multi-class SVM with an inexact margin; small models.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(MarginTrainer {
+            settings: self.settings(Penalty::L1),
+            oracle: (&self.search).into(),
+        }))
+    }
+}
 
 /// Trains `memoir-l2` or `memoir-l1`.
 #[derive(Debug, Clone)]
-pub struct MarginTrainer {
+struct MarginTrainer {
     settings: Settings,
     oracle: OracleKind,
-}
-
-impl MarginTrainer {
-    /// With the parameters of [`MEMOIR_L2`] or [`MEMOIR_L1`].
-    pub fn new(values: &Values, penalty: Penalty) -> Result<Self> {
-        Ok(Self {
-            settings: Settings::new(values, penalty)?,
-            oracle: OracleKind::from_values(values)?,
-        })
-    }
 }
 
 impl Trainer for MarginTrainer {

@@ -3,29 +3,30 @@
 
 use std::sync::Arc;
 
-use super::settings::{self, Penalty, Settings};
+use super::settings::{MemoirLshParams, Penalty, Settings};
 use super::{Trainer, descent};
-use crate::catalogue::Algorithm;
+use crate::catalogue::AlgorithmParams;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::oracle::OracleKind;
-use crate::params::Values;
 use crate::sparse::ClassDense;
 use crate::sparse::svd::truncated_svd;
 use crate::text::RowNeeds;
-use crate::{Error, Result, Session};
+use crate::{Result, Session};
 
-/// For a catalogue.
-pub const MEMOIR_LSH: Algorithm = Algorithm {
-    name: "memoir-lsh",
-    summary: "The paper's MEMOIR-LSH: rows reduced by a truncated SVD, dense weights, rivals found by SimpleLSH.",
-    params: &settings::LSH_PARAMS,
-    build: |values| Ok(Box::new(ReducedTrainer::new(values)?)),
-};
+impl AlgorithmParams for MemoirLshParams {
+    const NAME: &'static str = "memoir-lsh";
+    const SUMMARY: &'static str =
+        "The paper's MEMOIR-LSH: rows reduced by a truncated SVD, dense weights, rivals found by SimpleLSH.";
+
+    fn trainer(&self) -> Result<Box<dyn Trainer>> {
+        Ok(Box::new(ReducedTrainer::new(self)))
+    }
+}
 
 /// Trains `memoir-lsh`.
 #[derive(Debug, Clone)]
-pub struct ReducedTrainer {
+pub(super) struct ReducedTrainer {
     settings: Settings,
     oracle: OracleKind,
     dimensions: usize,
@@ -33,18 +34,13 @@ pub struct ReducedTrainer {
 }
 
 impl ReducedTrainer {
-    /// With the parameters of [`MEMOIR_LSH`].
-    pub fn new(values: &Values) -> Result<Self> {
-        let size = |name: &str| {
-            let missing = || Error::Parameter(format!("`{name}` must be given"));
-            Ok::<_, Error>(values.integer(name).ok_or_else(missing)? as usize)
-        };
-        Ok(Self {
-            settings: Settings::new(values, Penalty::SquaredL2)?,
-            oracle: OracleKind::from_values(values)?,
-            dimensions: size("dimensions")?,
-            multiplications: size("svd-multiplications")?,
-        })
+    pub(super) fn new(params: &MemoirLshParams) -> Self {
+        Self {
+            settings: params.settings(Penalty::SquaredL2),
+            oracle: (&params.search).into(),
+            dimensions: params.dimensions,
+            multiplications: params.svd_multiplications,
+        }
     }
 
     /// The weights to start from: zero, in the space the rows are reduced to.

@@ -4,15 +4,16 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::LabelSets;
-use crate::{Error, Result};
+use crate::{Error, Result, choices};
 
-/// How examples are drawn, always with replacement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// A class that has rows, all equally likely, then one of its rows: as in the authors' code.
-    Balanced,
-    /// A pair of a row and a label of it, all equally likely: as in the paper's text.
-    Uniform,
+choices! {
+    /// How examples are drawn, always with replacement.
+    pub enum Sampling {
+        /// A class that has rows, all equally likely, then one of its rows: as in the authors' code.
+        Balanced = "balanced",
+        /// A pair of a row and a label of it, all equally likely: as in the paper's text.
+        Uniform = "uniform",
+    }
 }
 
 /// One example of a batch: the paper's `(x_j, y_j)`.

@@ -1,9 +1,9 @@
 //! Parameters of the paper's algorithms, with the defaults of its appendix.
 
 use super::Sampling;
-use crate::oracle::ORACLE_PARAMS;
-use crate::params::{Kind, Spec, Values};
-use crate::{Error, Result};
+use crate::oracle::OracleParams;
+use crate::params::Kind;
+use crate::{choices, parameters};
 
 /// What is added to the loss: the two algorithms differ in this alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,13 +14,14 @@ pub enum Penalty {
     L1,
 }
 
-/// How a finished model compares a row with a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prediction {
-    /// By the angle: class vectors are scaled to unit length, as in the authors' code.
-    Cosine,
-    /// By the inner product, as in the paper's text.
-    Dot,
+choices! {
+    /// How a finished model compares a row with a class.
+    pub enum Prediction {
+        /// By the angle: class vectors are scaled to unit length, as in the authors' code.
+        Cosine = "cosine",
+        /// By the inner product, as in the paper's text.
+        Dot = "dot",
+    }
 }
 
 /// Everything about a run but the oracle.
@@ -52,170 +53,86 @@ pub struct Settings {
     pub report_theory: bool,
 }
 
-const SWITCH: Kind = Kind::Choice(&["on", "off"]);
+/// Defines the parameters of one of the algorithms. They differ in a few defaults, and `memoir-lsh` has two more.
+macro_rules! margin_parameters {
+    (
+        $(#[$attribute:meta])*
+        $name:ident, lambda = $lambda:literal, margin_test = $margin_test:literal, oracle = $oracle:literal;
+        $($more:tt)*
+    ) => {
+        parameters! {
+            $(#[$attribute])*
+            pub struct $name {
+                /// Weight of the regulariser (the paper's lambda)
+                lambda: f64 = $lambda in Kind::Number(1e-12, 1e9);
+                /// Whether only examples that violate the margin change the weights
+                margin_test: bool = $margin_test;
+                $($more)*
+                /// Number of batches (the paper's T); auto: 50 up to 11 thousand classes, growing with their square
+                /// root; with held-out rows at most four times that
+                iterations: Option<u64> = "auto" in Kind::Integer(1, 10_000_000);
+                /// Examples in a batch (the paper's |b|); auto: 100 times the square root of the number of classes
+                batch_size: Option<u64> = "auto" in Kind::Integer(1, 100_000_000);
+                /// Size of the first step (the paper's eta_0)
+                step_size: f64 = "0.1" in Kind::Number(0.0, 1e9);
+                /// How fast steps become smaller (the paper's eta_step): eta_t = eta_0 / (1 + eta_step t)
+                step_decay: f64 = "0.02" in Kind::Number(0.0, 1e9);
+                /// Whether every class (balanced) or every row (uniform) is equally likely to be drawn
+                sampling: Sampling = "balanced";
+                /// Return the mean of all iterations' weights, which the theorems speak of, instead of the last
+                average: bool = "off";
+                /// Whether the finished model compares by angle (class vectors of unit length) or by inner product
+                prediction: Prediction = "cosine";
+                /// With held-out rows: stop after so many iterations without a better macro-F1 there
+                patience: u64 = "5" in Kind::Integer(1, 1_000_000);
+                /// Measure how inexact the oracle was and tell the terms of the convergence theorem
+                report_theory: bool = "off";
+                ..search: OracleParams, with "oracle" = $oracle;
+            }
+        }
 
-/// Parameters that all of the paper's algorithms have.
-pub(super) const COMMON: [Spec; 9] = [
-    Spec {
-        name: "iterations",
-        kind: Kind::Integer(1, 10_000_000),
-        default: "auto",
-        help: "Number of batches (the paper's T); auto: 50 up to 11 thousand classes, growing with their square root; \
-               with held-out rows at most four times that",
-    },
-    Spec {
-        name: "batch-size",
-        kind: Kind::Integer(1, 100_000_000),
-        default: "auto",
-        help: "Examples in a batch (the paper's |b|); auto: 100 times the square root of the number of classes",
-    },
-    Spec {
-        name: "step-size",
-        kind: Kind::Number(0.0, 1e9),
-        default: "0.1",
-        help: "Size of the first step (the paper's eta_0)",
-    },
-    Spec {
-        name: "step-decay",
-        kind: Kind::Number(0.0, 1e9),
-        default: "0.02",
-        help: "How fast steps become smaller (the paper's eta_step): eta_t = eta_0 / (1 + eta_step t)",
-    },
-    Spec {
-        name: "sampling",
-        kind: Kind::Choice(&["balanced", "uniform"]),
-        default: "balanced",
-        help: "Whether every class (balanced) or every row (uniform) is equally likely to be drawn",
-    },
-    Spec {
-        name: "average",
-        kind: SWITCH,
-        default: "off",
-        help: "Return the mean of all iterations' weights, which the theorems speak of, instead of the last",
-    },
-    Spec {
-        name: "prediction",
-        kind: Kind::Choice(&["cosine", "dot"]),
-        default: "cosine",
-        help: "Whether the finished model compares by angle (class vectors of unit length) or by inner product",
-    },
-    Spec {
-        name: "patience",
-        kind: Kind::Integer(1, 1_000_000),
-        default: "5",
-        help: "With held-out rows: stop after so many iterations without a better macro-F1 there",
-    },
-    Spec {
-        name: "report-theory",
-        kind: SWITCH,
-        default: "off",
-        help: "Measure how inexact the oracle was and tell the terms of the convergence theorem",
-    },
-];
-
-const fn lambda(default: &'static str) -> Spec {
-    Spec {
-        name: "lambda",
-        kind: Kind::Number(1e-12, 1e9),
-        default,
-        help: "Weight of the regulariser (the paper's lambda)",
-    }
+        impl $name {
+            /// What the descent needs of them.
+            pub(super) fn settings(&self, penalty: Penalty) -> Settings {
+                Settings {
+                    penalty,
+                    lambda: self.lambda,
+                    iterations: self.iterations,
+                    batch_size: self.batch_size,
+                    step_size: self.step_size,
+                    step_decay: self.step_decay,
+                    sampling: self.sampling,
+                    margin_test: self.margin_test,
+                    average: self.average,
+                    prediction: self.prediction,
+                    patience: self.patience,
+                    report_theory: self.report_theory,
+                }
+            }
+        }
+    };
 }
 
-const fn margin_test(default: &'static str) -> Spec {
-    Spec {
-        name: "margin-test",
-        kind: SWITCH,
-        default,
-        help: "Whether only examples that violate the margin change the weights",
-    }
+margin_parameters! {
+    /// Parameters of `memoir-l2`. The authors' code updates on every example, so the margin test is off.
+    MemoirL2Params, lambda = "1", margin_test = "off", oracle = "exact";
 }
 
-/// The concatenation of three tables; `N` is its length.
-pub(super) const fn join<const N: usize>(first: &[Spec], second: &[Spec], third: &[Spec]) -> [Spec; N] {
-    let mut all = [first[0]; N];
-    let mut at = 0;
-    while at < N {
-        all[at] = if at < first.len() {
-            first[at]
-        } else if at < first.len() + second.len() {
-            second[at - first.len()]
-        } else {
-            third[at - first.len() - second.len()]
-        };
-        at += 1;
-    }
-    all
+margin_parameters! {
+    /// Parameters of `memoir-l1`.
+    MemoirL1Params, lambda = "0.000001", margin_test = "on", oracle = "exact";
 }
 
-const SIZE: usize = COMMON.len() + ORACLE_PARAMS.len() + 2;
-
-/// Parameters of `memoir-l2`. The authors' code updates on every example, so the margin test is off.
-pub(super) const L2_PARAMS: [Spec; SIZE] = join(&[lambda("1"), margin_test("off")], &COMMON, ORACLE_PARAMS);
-
-/// Parameters of `memoir-l1`.
-pub(super) const L1_PARAMS: [Spec; SIZE] =
-    join(&[lambda("0.000001"), margin_test("on")], &COMMON, ORACLE_PARAMS);
-
-/// Parameters of `memoir-lsh`. Its authors' code starts with steps of a tenth of the appendix's.
-pub(super) const LSH_PARAMS: [Spec; SIZE + 2] = join(
-    &[
-        lambda("1"),
-        margin_test("on"),
-        Spec {
-            name: "dimensions",
-            kind: Kind::Integer(1, 16_384),
-            default: "2048",
-            help: "Dimensions that rows are reduced to by a truncated singular value decomposition",
-        },
-        Spec {
-            name: "svd-multiplications",
-            kind: Kind::Integer(1, 100),
-            default: "3",
-            help: "Multiplications that turn random directions towards the strongest ones; more are more exact",
-        },
-    ],
-    &COMMON,
-    &HASHING_FIRST,
-);
-
-/// The oracles' parameters, with `simple-lsh` when none is named.
-const HASHING_FIRST: [Spec; ORACLE_PARAMS.len()] = {
-    let mut all: [Spec; ORACLE_PARAMS.len()] = join(ORACLE_PARAMS, &[], &[]);
-    all[0].default = "simple-lsh";
-    all
-};
+margin_parameters! {
+    /// Parameters of `memoir-lsh`.
+    MemoirLshParams, lambda = "1", margin_test = "on", oracle = "simple-lsh";
+    /// Dimensions that rows are reduced to by a truncated singular value decomposition
+    dimensions: usize = "2048" in Kind::Integer(1, 16_384);
+    /// Multiplications that turn random directions towards the strongest ones; more are more exact
+    svd_multiplications: usize = "3" in Kind::Integer(1, 100);
+}
 
 impl Settings {
-    /// From the checked values of one of the tables above.
-    pub fn new(values: &Values, penalty: Penalty) -> Result<Self> {
-        let number = |name: &str| {
-            let missing = || Error::Parameter(format!("`{name}` must be given"));
-            values.number(name).ok_or_else(missing)
-        };
-        let is_on = |name: &str| values.word(name) == Some("on");
-        Ok(Self {
-            penalty,
-            lambda: number("lambda")?,
-            iterations: values.integer("iterations"),
-            batch_size: values.integer("batch-size"),
-            step_size: number("step-size")?,
-            step_decay: number("step-decay")?,
-            sampling: match values.word("sampling") {
-                Some("uniform") => Sampling::Uniform,
-                _ => Sampling::Balanced,
-            },
-            margin_test: is_on("margin-test"),
-            average: is_on("average"),
-            prediction: match values.word("prediction") {
-                Some("dot") => Prediction::Dot,
-                _ => Prediction::Cosine,
-            },
-            patience: values.integer("patience").unwrap_or(5),
-            report_theory: is_on("report-theory"),
-        })
-    }
-
     /// `eta_t`, for t = 1, 2, …
     pub fn step(&self, iteration: u64) -> f64 {
         self.step_size / (1.0 + self.step_decay * iteration as f64)

@@ -5,17 +5,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::model::{Linear, Scorer, Scratch};
+use crate::params::Parameters;
 use crate::sparse::RowView;
 
 pub(super) fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
-fn train(algorithm: &Algorithm, given: &[(&str, &str)], data: &Dataset, threads: usize) -> Linear {
-    let settings = Settings::new(&values(algorithm, given), penalty(algorithm)).unwrap();
-    let mut oracle = OracleKind::from_values(&values(algorithm, given))
-        .unwrap()
-        .build(0);
+fn train(penalty: Penalty, given: &[(&str, &str)], data: &Dataset, threads: usize) -> Linear {
+    let (settings, oracle) = settings(penalty, given);
+    let mut oracle = oracle.build(0);
     descent::descend(
         &settings,
         start(data),
@@ -31,16 +30,19 @@ pub(super) fn start(data: &Dataset) -> ClassRows {
     ClassRows::new(data.classes.len(), data.rows.width())
 }
 
-fn penalty(algorithm: &Algorithm) -> Penalty {
-    if algorithm.name == "memoir-l1" {
-        Penalty::L1
-    } else {
-        Penalty::SquaredL2
+/// The settings of `memoir-l2` or `memoir-l1` with these parameters.
+pub(super) fn settings(penalty: Penalty, given: &[(&str, &str)]) -> (Settings, OracleKind) {
+    let given = given.iter().copied();
+    match penalty {
+        Penalty::SquaredL2 => {
+            let params = MemoirL2Params::parse(given).unwrap();
+            (params.settings(penalty), (&params.search).into())
+        }
+        Penalty::L1 => {
+            let params = MemoirL1Params::parse(given).unwrap();
+            (params.settings(penalty), (&params.search).into())
+        }
     }
-}
-
-pub(super) fn values(algorithm: &Algorithm, given: &[(&str, &str)]) -> Values {
-    Values::check(algorithm.params, given.iter().copied()).unwrap()
 }
 
 /// Rows of `classes` classes: three words of the class's own five, two that any row may have, and the constant.
@@ -76,12 +78,12 @@ pub(super) fn weights(linear: &Linear) -> Vec<Vec<(u32, f32)>> {
 #[test]
 fn both_algorithms_learn_with_every_real_oracle() {
     let data = separable(60, 600);
-    for algorithm in [&MEMOIR_L2, &MEMOIR_L1] {
+    for penalty in [Penalty::SquaredL2, Penalty::L1] {
         for oracle in ["exact", "simple-lsh", "sw-graph"] {
-            let linear = train(algorithm, &[("oracle", oracle)], &data, 2);
+            let linear = train(penalty, &[("oracle", oracle)], &data, 2);
             let accuracy = accuracy(&linear, &data);
             // The paper's learners are weak, but one in sixty is what guessing gives.
-            assert!(accuracy > 0.5, "{} with {oracle}: {accuracy}", algorithm.name);
+            assert!(accuracy > 0.5, "{penalty:?} with {oracle}: {accuracy}");
         }
     }
 }
@@ -89,14 +91,13 @@ fn both_algorithms_learn_with_every_real_oracle() {
 #[test]
 fn the_same_weights_at_any_number_of_threads() {
     let data = separable(40, 200);
-    for algorithm in [&MEMOIR_L2, &MEMOIR_L1] {
+    for penalty in [Penalty::SquaredL2, Penalty::L1] {
         for oracle in ["exact", "random", "simple-lsh", "sw-graph"] {
             let given = [("oracle", oracle), ("iterations", "6"), ("average", "on")];
-            let one = weights(&train(algorithm, &given, &data, 1));
+            let one = weights(&train(penalty, &given, &data, 1));
             assert!(
-                one == weights(&train(algorithm, &given, &data, 3)),
-                "{} with {oracle}",
-                algorithm.name
+                one == weights(&train(penalty, &given, &data, 3)),
+                "{penalty:?} with {oracle}"
             );
         }
     }
@@ -126,12 +127,17 @@ fn two_steps_of_algorithm_1_by_hand() {
         ("prediction", "dot"),
     ];
     // t=1: w = ±0.2 (mean of two equal steps). t=2: shrink by 0.9, add 0.2: ±0.38. Norm 0.54 < 1/sqrt(0.5).
-    let linear = train(&MEMOIR_L2, &given, &data, 1);
+    let linear = train(Penalty::SquaredL2, &given, &data, 1);
     let near = |got: f32, expected: f32| assert!((got - expected).abs() < 1e-5, "{got} is not {expected}");
     near(weights(&linear)[0][0].1, 0.38);
     near(weights(&linear)[1][0].1, -0.38);
     // With the mean of both iterations: (0.2 + 0.38) / 2.
-    let mean = train(&MEMOIR_L2, &[&given[..], &[("average", "on")]].concat(), &data, 1);
+    let mean = train(
+        Penalty::SquaredL2,
+        &[&given[..], &[("average", "on")]].concat(),
+        &data,
+        1,
+    );
     near(weights(&mean)[0][0].1, 0.29);
     // A large step leaves the ball of radius 1/sqrt(lambda) and is projected back: both weights are 1/sqrt(2 * 0.5).
     let large = [
@@ -141,10 +147,10 @@ fn two_steps_of_algorithm_1_by_hand() {
         ("iterations", "3"),
         ("prediction", "dot"),
     ];
-    near(weights(&train(&MEMOIR_L2, &large, &data, 1))[0][0].1, 1.0);
+    near(weights(&train(Penalty::SquaredL2, &large, &data, 1))[0][0].1, 1.0);
     // Algorithm 2: no shrinking; C/|R| = 1, so the threshold is lambda * step = 0.02: 0.18, then 0.36.
     let l1 = [&given[..4], &[("lambda", "0.1"), ("prediction", "dot")]].concat();
-    let linear = train(&MEMOIR_L1, &l1, &data, 1);
+    let linear = train(Penalty::L1, &l1, &data, 1);
     near(weights(&linear)[0][0].1, 0.36);
     // Margin test: after a step of 1, 1 + (-1 - 1) is not above 0, so nothing is added; only Truncate acts.
     let tested = [
@@ -154,13 +160,13 @@ fn two_steps_of_algorithm_1_by_hand() {
         ("lambda", "0.1"),
         ("prediction", "dot"),
     ];
-    near(weights(&train(&MEMOIR_L1, &tested, &data, 1))[0][0].1, 0.8);
+    near(weights(&train(Penalty::L1, &tested, &data, 1))[0][0].1, 0.8);
 }
 
 #[test]
 fn cosine_prediction_has_class_vectors_of_unit_length() {
     let data = separable(20, 100);
-    let linear = train(&MEMOIR_L2, &[], &data, 2);
+    let linear = train(Penalty::SquaredL2, &[], &data, 2);
     for vector in weights(&linear) {
         let square: f32 = vector.iter().map(|(_, weight)| weight * weight).sum();
         assert!((square - 1.0).abs() < 1e-4, "{square}");
@@ -170,13 +176,13 @@ fn cosine_prediction_has_class_vectors_of_unit_length() {
 #[test]
 fn a_larger_lambda_makes_the_l1_model_smaller() {
     let data = separable(60, 300);
-    let size = |lambda| train(&MEMOIR_L1, &[("lambda", lambda)], &data, 2).stored_weights();
+    let size = |lambda| train(Penalty::L1, &[("lambda", lambda)], &data, 2).stored_weights();
     let (light, heavy) = (size("0.000001"), size("0.001"));
     assert!(heavy < light / 2, "{heavy} of {light}");
 }
 
 fn train_reduced(given: &[(&str, &str)], data: &Dataset, threads: usize) -> Box<dyn Scorer> {
-    let trainer = ReducedTrainer::new(&values(&MEMOIR_LSH, given)).unwrap();
+    let trainer = reduced::ReducedTrainer::new(&MemoirLshParams::parse(given.iter().copied()).unwrap());
     trainer.train(data, None, &session(threads)).unwrap()
 }
 
@@ -207,7 +213,7 @@ fn without_loss_of_dimensions_reduced_training_is_algorithm_1() {
         ("margin-test", "on"),
         ("average", "on"),
     ];
-    let linear = train(&MEMOIR_L2, &given, &data, 1);
+    let linear = train(Penalty::SquaredL2, &given, &data, 1);
     let settings = [
         &given[..],
         &[
@@ -264,15 +270,12 @@ impl crate::Observer for Count {
 #[test]
 fn held_out_rows_decide_when_to_stop() {
     let data = separable(30, 300);
-    let settings = Settings::new(
-        &values(&MEMOIR_L2, &[("iterations", "500"), ("patience", "2")]),
-        Penalty::SquaredL2,
-    );
+    let (settings, _) = settings(Penalty::SquaredL2, &[("iterations", "500"), ("patience", "2")]);
     let count = Count(0.into());
     let session = session(2).with_observer(&count);
     let mut oracle = OracleKind::Exact.build(0);
     let linear = descent::descend(
-        &settings.unwrap(),
+        &settings,
         start(&data),
         oracle.as_mut(),
         &data,
@@ -293,7 +296,7 @@ fn labels_of_one_row_are_no_rivals_of_each_other() {
         values: &[1.0],
     });
     data.labels.push([0, 1]);
-    let linear = train(&MEMOIR_L2, &[("prediction", "dot")], &data, 1);
+    let linear = train(Penalty::SquaredL2, &[("prediction", "dot")], &data, 1);
     // There is no third class, so there is nothing to push away and nothing to learn.
     assert_eq!(linear.stored_weights(), 0);
     let mut best = Vec::new();

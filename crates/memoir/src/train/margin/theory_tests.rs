@@ -1,6 +1,6 @@
 //! Theorems 2 and 3 on a small convex problem, with an oracle that is inexact on purpose.
 
-use super::tests::{separable, session, start, values, weights};
+use super::tests::{separable, session, settings, start, weights};
 use super::*;
 use crate::eval::theory::{Theorem2, Theorem3};
 use crate::model::{Linear, Scratch};
@@ -87,7 +87,6 @@ fn sum(linear: &Linear, of: impl Fn(f64) -> f64) -> f64 {
 
 /// The mean of the iterations' weights, in batches of one as the theorems assume.
 fn mean(
-    algorithm: &Algorithm,
     penalty: Penalty,
     given: &[(&str, &str)],
     data: &Dataset,
@@ -100,7 +99,7 @@ fn mean(
         ("prediction", "dot"),
         ("sampling", "uniform"),
     ];
-    let settings = Settings::new(&values(algorithm, &[&always[..], given].concat()), penalty).unwrap();
+    let (settings, _) = settings(penalty, &[&always[..], given].concat());
     descent::descend(&settings, start(data), oracle, data, None, &session(1)).unwrap()
 }
 
@@ -119,7 +118,7 @@ fn the_mean_of_the_iterations_obeys_theorem_2_with_an_inexact_oracle() {
         ("step-decay", "1000000"),
     ];
     let run = |oracle: &mut dyn Oracle<ClassRows>| {
-        let linear = mean(&MEMOIR_L2, Penalty::SquaredL2, &given, &data, oracle);
+        let linear = mean(Penalty::SquaredL2, &given, &data, oracle);
         lambda / 2.0 * sum(&linear, |weight| weight * weight) + loss(&linear, &data)
     };
     let exact = run(&mut Exact::default());
@@ -152,7 +151,7 @@ fn the_mean_of_the_iterations_obeys_theorem_3_with_an_inexact_oracle() {
         ("step-decay", "0"),
     ];
     let run = |oracle: &mut dyn Oracle<ClassRows>| {
-        let linear = mean(&MEMOIR_L1, Penalty::L1, &given, &data, oracle);
+        let linear = mean(Penalty::L1, &given, &data, oracle);
         let objective = lambda / 2.0 * sum(&linear, f64::abs) + loss(&linear, &data);
         (objective, sum(&linear, |weight| weight * weight).sqrt())
     };

@@ -2,9 +2,10 @@
 
 use super::centroids::Start;
 use super::gradient::LeftOut;
+use super::params::{Rescan, Search, SoftmaxParams};
 use super::rivals::Precision;
 use crate::data::Dataset;
-use crate::params::{Value, Values};
+use crate::params::{ParameterType, Value};
 use crate::sparse::fixed::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
 
 /// Rows with more features than this are long: one pass with few rivals teaches them enough.
@@ -87,9 +88,8 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    pub(super) fn new(values: &Values, shape: &Shape) -> Self {
-        let integer = |name, automatic| values.integer(name).map_or(automatic, |v| v as usize);
-        let number = |name, automatic| values.number(name).map_or(automatic, |v| v as f32);
+    pub(super) fn new(params: &SoftmaxParams, shape: &Shape) -> Self {
+        let number = |given: Option<f64>, automatic| given.map_or(automatic, |given| given as f32);
         let long = shape.row_length > LONG;
         let several = shape.labels > SEVERAL;
         let rows_per_class = shape.rows as f32 / shape.classes as f32;
@@ -109,7 +109,7 @@ impl Choices {
         };
         // The fewer rows a centroid is made of, the less it is worth, if rows do not tell better: see `start`.
         let shortest = if long && !several { 6.0 } else { 4.0 };
-        let start_scale = number("start-scale", (0.6 * rows_per_class).clamp(shortest, 8.0));
+        let start_scale = number(params.start_scale, (0.6 * rows_per_class).clamp(shortest, 8.0));
         // What few rows say by chance moves weights that many rows made before: the more of them are heard together, the less.
         let rows_together = if shape.continued { 20.0 } else { 10.0 };
         let rivals = match (long, shape.continued) {
@@ -120,25 +120,27 @@ impl Choices {
             // Weights of old classes are to stay: each is told what it did wrong, and none only that the label should rise.
             (false, true) => 45,
         };
-        let rivals = integer("rivals", rivals).min(shape.classes.max(2) - 1);
-        let step_size = number("step-size", Self::first_step(start_scale, long, several));
+        let rivals = params.rivals.unwrap_or(rivals).min(shape.classes.max(2) - 1);
+        let step_size = number(params.step_size, Self::first_step(start_scale, long, several));
         let rows_at_once = (rows_together * (shape.classes as f32).sqrt()) as usize;
-        let batch = integer("batch", rows_at_once).max(1);
+        let batch = params.batch.unwrap_or(rows_at_once).max(1);
         Self {
             plain_rows: !long && !several,
-            passes: integer("passes", passes),
+            passes: params.passes.unwrap_or(passes),
             // Going on takes little time anyway, and what remembering costs with several labels would add up.
-            rescan: values
-                .word("rescan")
-                .map_or(thorough || several && shape.continued, |word| word == "yes"),
+            rescan: params
+                .rescan
+                .map_or(thorough || several && shape.continued, |rescan| {
+                    rescan == Rescan::Yes
+                }),
             rivals,
-            precision: match values.word("search") {
-                Some("exact") => Precision::Exact,
-                _ => Precision::Rough,
+            precision: match params.search {
+                Search::Exact => Precision::Exact,
+                Search::Rough => Precision::Rough,
             },
             step_size,
             last_step_size: number(
-                "last-step-size",
+                params.last_step_size,
                 match shape.continued {
                     true => 0.6,
                     false if long => 0.5,
@@ -147,37 +149,37 @@ impl Choices {
             ),
             start: Start {
                 scale: start_scale,
-                size_power: number("size-power", if several || long { 0.1 } else { 0.0 }),
+                size_power: number(params.size_power, if several || long { 0.1 } else { 0.0 }),
             },
             // Of the many small weights that long rows give to each of their labels, few will ever matter.
-            least_start: quantize_weight(number("least-start", if long && several { 0.04 } else { 0.0 }))
-                .max(1),
+            least_start: quantize_weight(number(
+                params.least_start,
+                if long && several { 0.04 } else { 0.0 },
+            ))
+            .max(1),
             batch,
             // Steps are short by then, and what happens once for each feature of a batch, or for each batch, happens less often.
-            later_batch: integer(
-                "batch",
-                if shape.continued {
-                    batch
-                } else {
-                    batch * LATER_BATCH
-                },
-            ),
+            later_batch: params.batch.unwrap_or(if shape.continued {
+                batch
+            } else {
+                batch * LATER_BATCH
+            }),
             // Where every class is told enough, small ones gain more by this than large ones lose.
             class_balance: number(
-                "class-balance",
+                params.class_balance,
                 match rows_per_class {
                     many if many > MANY_ROWS => 0.15,
                     _ if long && !shape.continued => 0.15,
                     _ => 0.0,
                 },
             ),
-            trim: number("trim", trim),
+            trim: number(params.trim, trim),
             // With several labels the small values of long rows decide little: left out, answers take half the time.
-            answer_trim: number("answer-trim", if several { trim } else { 0.0 }),
+            answer_trim: number(params.answer_trim, if several { trim } else { 0.0 }),
             left_out: LeftOut {
-                least: number("least-slope", 0.02),
+                least: params.least_slope as f32,
                 tail: number(
-                    "tail",
+                    params.tail,
                     if shape.continued {
                         0.0
                     } else {
@@ -185,7 +187,7 @@ impl Choices {
                     },
                 ),
                 settled: number(
-                    "settled",
+                    params.settled,
                     match rows_per_class {
                         // Rows that come later have to hold what they say against all that was said before.
                         _ if shape.continued => 1.0,
@@ -195,7 +197,7 @@ impl Choices {
                 ),
                 // Few rows that cannot be right only disturb; many show what the usual mistakes are.
                 hopeless: number(
-                    "hopeless",
+                    params.hopeless,
                     match rows_per_class {
                         many if many > MANY_ROWS => 0.0,
                         _ if shape.continued => 0.01,
@@ -206,15 +208,15 @@ impl Choices {
             },
             // What is rare in these rows may have been frequent in earlier ones.
             rare_power: number(
-                "rare-power",
+                params.rare_power,
                 match shape.continued {
                     true => 0.0,
                     false if long => 0.12,
                     false => 0.07,
                 },
             ),
-            least_weight: number("least-weight", 0.1),
-            report_rivals: values.word("report-rivals") == Some("on"),
+            least_weight: number(params.least_weight, 0.1),
+            report_rivals: params.report_rivals,
         }
     }
 
@@ -241,14 +243,14 @@ impl Choices {
 
     /// Whether rows are to say how long the start should be. What suits the centroids of long rows is too long for the one pass
     /// behind them, and several labels share what a row says: these start shorter.
-    pub(super) fn asks_for_start_scale(&self, values: &Values) -> bool {
-        values.number("start-scale").is_none() && self.plain_rows
+    pub(super) fn asks_for_start_scale(&self, params: &SoftmaxParams) -> bool {
+        params.start_scale.is_none() && self.plain_rows
     }
 
     /// The same with this start, which rows asked for, and steps that suit it.
-    pub(super) fn with_start_scale(mut self, scale: f32, values: &Values) -> Self {
+    pub(super) fn with_start_scale(mut self, scale: f32, params: &SoftmaxParams) -> Self {
         self.start.scale = scale;
-        if values.number("step-size").is_none() {
+        if params.step_size.is_none() {
             self.step_size = Self::first_step(scale, false, false);
         }
         self
@@ -259,10 +261,10 @@ impl Choices {
         let integer = |value: usize| Value::Integer(value as u64);
         // By way of text, or 0.1 would become 0.10000000149.
         let number = |value: f32| Value::Number(value.to_string().parse().unwrap_or(f64::from(value)));
-        let rescan = if self.rescan { "yes" } else { "no" };
+        let rescan = if self.rescan { Rescan::Yes } else { Rescan::No };
         vec![
             ("passes", integer(self.passes)),
-            ("rescan", Value::Word(rescan.to_owned())),
+            ("rescan", rescan.to_value()),
             ("rivals", integer(self.rivals)),
             ("step-size", number(self.step_size)),
             ("last-step-size", number(self.last_step_size)),

@@ -176,7 +176,7 @@ mod tests {
     fn chosen_classes_are_scored_as_in_a_scan() {
         let data = data(900, 400, 30, 1, 2);
         let session = session(1);
-        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
+        let choices = Choices::new(&Softmax::default().params, &Shape::of(&data, 0));
         let rows = QuantizedRows::new(&data.rows, 0.0);
         let earlier = Earlier::<Narrow>::nothing();
         let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);

@@ -34,11 +34,10 @@ use std::sync::{Mutex, PoisonError};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::catalogue::Algorithm;
 use crate::data::Dataset;
 use crate::model::Scorer;
 use crate::model::calibration::HeldOutScores;
-use crate::params::{Value, Values};
+use crate::params::Value;
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::fit::sum_of_weights;
@@ -53,7 +52,7 @@ use emphasis::Emphasis;
 use finish::Stored;
 use learner::Learner;
 use memory::RivalMemory;
-use params::PARAMS;
+pub use params::{Rescan, Search, SoftmaxParams};
 use resume::{Keeper, Learned, Place};
 use rivals::{RivalSearch, Source};
 use rows::QuantizedRows;
@@ -63,32 +62,19 @@ use weights::Weights;
 /// Batches are learned from without a word to anybody else until they have this many rows.
 const BATCH_ROWS: usize = 4096;
 
-/// `softmax` as users see it.
-pub const SOFTMAX: Algorithm = Algorithm {
-    name: "softmax",
-    summary: "softmax over each row's labels and their strongest rivals; the default, and the best in most cases",
-    params: PARAMS,
-    build: |values| {
-        Ok(Box::new(Softmax {
-            values: values.clone(),
-            start_scale: Mutex::default(),
-        }))
-    },
-};
-
 /// The trainer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Softmax {
-    values: Values,
+    params: SoftmaxParams,
     /// What the rows said about it in the last training, if it was left to them.
     start_scale: Mutex<Option<f32>>,
 }
 
-impl Default for Softmax {
-    fn default() -> Self {
-        // The table's own defaults always pass its checks; a test runs this.
+impl Softmax {
+    /// With these parameters.
+    pub fn new(params: SoftmaxParams) -> Self {
         Self {
-            values: Values::check(PARAMS, []).unwrap_or_default(),
+            params,
             start_scale: Mutex::default(),
         }
     }
@@ -139,9 +125,9 @@ impl Trainer for Softmax {
     }
 
     fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
-        let choices = Choices::new(&self.values, &Shape::of(data, rows_before));
+        let choices = Choices::new(&self.params, &Shape::of(data, rows_before));
         match *self.start_scale.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(scale) => choices.with_start_scale(scale, &self.values).named(),
+            Some(scale) => choices.with_start_scale(scale, &self.params).named(),
             None => choices.named(),
         }
     }
@@ -171,8 +157,8 @@ fn train<P: Posting + Stored>(
             "no row has a label, so there is nothing to learn".to_owned(),
         ));
     }
-    let values = &trainer.values;
-    let mut choices = Choices::new(values, &Shape::of(data, earlier.rows));
+    let params = &trainer.params;
+    let mut choices = Choices::new(params, &Shape::of(data, earlier.rows));
     let with_repeated = (!earlier.rehearsal.is_empty())
         .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
     let all = with_repeated.as_ref().unwrap_or(data);
@@ -190,7 +176,7 @@ fn train<P: Posting + Stored>(
     let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
     drop(row_weights);
-    if choices.asks_for_start_scale(values) && earlier.rows == 0 {
+    if choices.asks_for_start_scale(params) && earlier.rows == 0 {
         let length = choices.start.scale;
         let best = if let Some(valid) = valid {
             let rows = QuantizedRows::new(&valid.rows, choices.trim);
@@ -201,7 +187,7 @@ fn train<P: Posting + Stored>(
             start::best_length(&weights, &rows, &data.labels, &waiting, length, session)?
         };
         weights.lengthen(best / length);
-        choices = choices.with_start_scale(best, values);
+        choices = choices.with_start_scale(best, params);
         *trainer.start_scale.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
     }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
@@ -217,7 +203,7 @@ fn train<P: Posting + Stored>(
     let batches_per_pass = order.len().div_ceil(choices.batch);
     let rounds = batches_per_pass * choices.passes;
     let mut best = finish::Best::new(valid, session);
-    let mut keeper = Keeper::new(values, earlier, data, valid, session);
+    let mut keeper = Keeper::new(params, earlier, data, valid, session);
     let learned = Learned {
         weights: &mut weights,
         memory: &mut memory,

@@ -5,9 +5,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::earlier::Earlier;
 use super::finish::Best;
 use super::memory::RivalMemory;
+use super::params::SoftmaxParams;
 use super::weights::Weights;
 use crate::data::Dataset;
-use crate::params::Values;
+use crate::params::Parameters;
 use crate::sparse::fixed::Posting;
 use crate::train::{Checkpoints, Fingerprint, State};
 use crate::{Result, Session};
@@ -35,15 +36,16 @@ pub(super) struct Keeper<'s> {
 
 impl<'s> Keeper<'s> {
     pub(super) fn new<P: Posting>(
-        values: &Values,
+        params: &SoftmaxParams,
         earlier: &Earlier<P>,
         data: &Dataset,
         valid: Option<&Dataset>,
         session: &'s Session<'_>,
     ) -> Self {
         let kept = session.checkpoints().map(|checkpoints| {
-            let options: Vec<_> = values
-                .iter()
+            let options: Vec<_> = params
+                .values()
+                .into_iter()
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect();
             let options = format!("{options:?} {:?}", session.memory_budget());

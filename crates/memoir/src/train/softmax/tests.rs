@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::update::BatchSlopes;
 use super::*;
 use crate::model::{Scratch, Tensor};
+use crate::params::Parameters;
 use crate::sparse::{RowView, Scored};
 use crate::{Cancel, ClassNames};
 
@@ -47,10 +48,7 @@ pub(super) fn data(rows: usize, classes: u32, features: u32, labels: usize, seed
 }
 
 fn softmax(given: &[(&str, &str)]) -> Softmax {
-    Softmax {
-        values: Values::check(PARAMS, given.iter().copied()).unwrap(),
-        ..Softmax::default()
-    }
+    Softmax::new(SoftmaxParams::parse(given.iter().copied()).unwrap())
 }
 
 fn postings(scorer: &dyn Scorer) -> (Vec<u64>, Vec<u8>) {
@@ -73,14 +71,9 @@ fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {
 }
 
 #[test]
-fn the_table_of_defaults_is_legal() {
-    assert_eq!(Softmax::default().values.iter().count(), PARAMS.len());
-}
-
-#[test]
 fn every_automatic_choice_is_told() {
     let told = Softmax::default().chosen(&data(60, 12, 30, 2, 5), 0);
-    for spec in PARAMS {
+    for spec in SoftmaxParams::SPECS {
         let value = told.iter().find(|(name, _)| *name == spec.name);
         assert_eq!(value.is_some(), spec.is_automatic(), "{}", spec.name);
         if let Some((_, value)) = value {
@@ -174,7 +167,7 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
     let data = data(400, 40, 60, 1, 4);
     let recall = |least_kept: f32| {
         let session = session(1);
-        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
+        let choices = Choices::new(&Softmax::default().params, &Shape::of(&data, 0));
         let rows = QuantizedRows::new(&data.rows, 0.0);
         let earlier = Earlier::<Narrow>::nothing();
         let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);
@@ -312,7 +305,7 @@ proptest! {
     ) {
         let data = data(rows, classes, features, labels, seed);
         let session = session(1).with_memory_budget(Some(budget));
-        let choices = Choices::new(&Softmax::default().values, &Shape::of(&data, 0));
+        let choices = Choices::new(&Softmax::default().params, &Shape::of(&data, 0));
         let quantized = QuantizedRows::new(&data.rows, choices.trim);
         let centroids = Centroids::new(&data, &quantized, &[], choices.start);
         let plan = budget::plan::<Narrow>(&Earlier::nothing(), &data, &quantized, &centroids, &choices, &session);

@@ -160,7 +160,7 @@ fn measure<W: Scannable>(
     let all: Vec<u32> = (0..weights.classes() as u32).collect();
     oracle.update(weights, &all, session)?;
     let margins = Margins::measure(oracle.as_ref(), weights, 1.0, rows, labels, session)?;
-    let report = MarginReport::new(&margins, oracle.name(), weights, rows, settings, session);
+    let report = MarginReport::new(&margins, oracle.name(), weights, rows, settings, session)?;
     Ok((margins, report))
 }
 
@@ -212,6 +212,15 @@ fn table(report: &MarginReport) -> String {
         &format!("hinge loss at rho {}, approximate", report.rho),
         format!("{:.6}", report.approximate_loss),
     );
+    if let Some(search) = &report.hash_search {
+        line(
+            "hash search, exponent of classes",
+            format!(
+                "{:.3} (slowest of {} levels; as printed {:.3})",
+                search.slowest, search.levels, search.printed
+            ),
+        );
+    }
     for (name, terms) in [
         ("Theorem 1, gap up to epsilon", &report.theorem_1),
         ("Theorem 1, gap never larger", &report.theorem_1_strict),
@@ -222,15 +231,24 @@ fn table(report: &MarginReport) -> String {
 }
 
 fn theorem(terms: &Theorem1) -> String {
+    let verdict = if terms.is_informative {
+        ""
+    } else {
+        "\n  A bound of 1 or more says nothing: no share of wrong answers exceeds 1."
+    };
     format!(
         "  epsilon (relative to rho)       {:.6}\n  \
-           empirical loss at rho(1+eps)    {:.6}\n  \
+           loss at rho(1+eps), as printed  {:.6}\n  \
+           gaps beyond epsilon             {:.6}\n  \
+           (1+eps) loss + gaps beyond      {:.6}\n  \
            4C/rho * Rademacher complexity  {:.6}\n  \
            4C/rho * sqrt(R^2 Omega^2 / n)  {:.6}\n  \
            3 sqrt(log(4/delta) / 2n)       {:.6}\n  \
            bound, first form               {:.6}\n  \
-           bound, kernel form              {:.6}",
+           bound, kernel form              {:.6}{verdict}",
         terms.epsilon,
+        terms.printed_loss,
+        terms.excess,
         terms.loss,
         terms.rademacher_term,
         terms.kernel_term,

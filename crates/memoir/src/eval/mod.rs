@@ -17,6 +17,7 @@
 mod bands;
 mod confidence;
 mod confusions;
+pub mod hash_quality;
 pub mod margins;
 pub mod model_weights;
 mod report;

@@ -10,22 +10,33 @@ pub fn hinge_loss(margins: &[f64], rho: f64) -> f64 {
 
 /// Right-hand side of Theorem 1, term by term: an upper bound on the share of wrong answers that holds with
 /// probability 1 - delta.
+///
+/// The theorem as printed takes the loss of the approximate margins at `rho (1 + epsilon)`. Its proof gives that loss
+/// times `(1 + epsilon)`: where `m >= m_approximate - epsilon rho`,
+/// `1 - m / rho <= (1 + epsilon) (1 - m_approximate / (rho (1 + epsilon)))`. Without the factor a worse oracle gets a
+/// smaller "bound", even below the loss of the exact margins. Both forms are here; only the corrected one is a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Theorem1 {
     /// Inexactness relative to rho: approximate margins exceed exact ones by at most `epsilon * rho`.
     pub epsilon: f64,
-    /// Empirical loss of the approximate margins at rho (1 + epsilon).
+    /// Loss term as printed: empirical loss of the approximate margins at `rho (1 + epsilon)`.
+    pub printed_loss: f64,
+    /// Loss term that the proof gives: `(1 + epsilon)` times the printed one, plus [`Theorem1::excess`].
     pub loss: f64,
+    /// Mean of what the gaps exceed `epsilon * rho` by, in units of rho. It is 0 where no gap does, as the theorem assumes.
+    pub excess: f64,
     /// `4 C / rho` times the empirical Rademacher complexity (first form).
     pub rademacher_term: f64,
     /// `4 C / rho * sqrt(R^2 Omega^2 / n)` (second form, for kernels).
     pub kernel_term: f64,
     /// `3 sqrt(log(4 / delta) / (2 n))`.
     pub confidence_term: f64,
-    /// The bound in its first form.
+    /// The corrected bound in its first form.
     pub rademacher_bound: f64,
-    /// The bound in its second form.
+    /// The corrected bound in its second form.
     pub kernel_bound: f64,
+    /// Whether the smaller of the two says anything: shares of wrong answers never exceed 1.
+    pub is_informative: bool,
 }
 
 /// What Theorem 1 speaks about.
@@ -33,6 +44,8 @@ pub struct Theorem1 {
 pub struct Theorem1Input<'a> {
     /// Approximate margins of the rows.
     pub margins: &'a [f64],
+    /// By how much each of them exceeds the exact margin, in any order.
+    pub gaps: &'a [f64],
     /// Absolute inexactness: epsilon times rho.
     pub gap: f64,
     /// rho.
@@ -54,31 +67,45 @@ impl Theorem1 {
     pub fn new(input: &Theorem1Input<'_>) -> Self {
         let n = input.margins.len().max(1) as f64;
         let epsilon = input.gap / input.rho;
-        let loss = hinge_loss(input.margins, input.rho * (1.0 + epsilon));
+        let printed_loss = hinge_loss(input.margins, input.rho * (1.0 + epsilon));
+        let beyond = input.gaps.iter().map(|gap| (gap - input.gap).max(0.0));
+        let excess = beyond.sum::<f64>() / input.rho / n;
+        let loss = (1.0 + epsilon) * printed_loss + excess;
         let factor = 4.0 * input.classes as f64 / input.rho;
         let rademacher_term = factor * input.rademacher;
         let kernel_term = factor * (input.radius.powi(2) * input.norm.powi(2) / n).sqrt();
         let confidence_term = 3.0 * ((4.0 / input.delta).ln() / (2.0 * n)).sqrt();
+        let rademacher_bound = loss + rademacher_term + confidence_term;
+        let kernel_bound = loss + kernel_term + confidence_term;
         Self {
             epsilon,
+            printed_loss,
             loss,
+            excess,
             rademacher_term,
             kernel_term,
             confidence_term,
-            rademacher_bound: loss + rademacher_term + confidence_term,
-            kernel_bound: loss + kernel_term + confidence_term,
+            rademacher_bound,
+            kernel_bound,
+            is_informative: rademacher_bound.min(kernel_bound) < 1.0,
         }
     }
 }
 
 /// By how much the averaged weights of Algorithm 1 may miss the best objective (Theorem 2).
+///
+/// The statement has `c` where the proof has its square (the squared length of a sub-gradient, `G^2`), and the mean
+/// error once where the proof has it twice. Both forms are here; only the one of the proof is a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Theorem2 {
     /// `c = sqrt(lambda) + 2 + epsilon`.
     pub c: f64,
-    /// `c (1 + log n) / (2 lambda n)`.
+    /// As printed: `c (1 + log n) / (2 lambda n)`.
+    pub printed_optimisation_term: f64,
+    /// By the proof: `c^2 (1 + log n) / (2 lambda n)`.
     pub optimisation_term: f64,
-    /// `psi = min(1, (1 - delta_hat) epsilon sqrt(lambda) + delta_hat + sqrt(log(1 / delta) / n)) / sqrt(lambda)`.
+    /// `psi = min(1, (1 - delta_hat) epsilon sqrt(lambda) + delta_hat + sqrt(log(1 / delta) / n)) / sqrt(lambda)`: once as
+    /// printed, twice by the proof.
     pub psi: f64,
 }
 
@@ -89,16 +116,23 @@ impl Theorem2 {
         let (root, n) = (lambda.sqrt(), n.max(1) as f64);
         let c = root + 2.0 + epsilon;
         let distortion = (1.0 - delta_hat) * epsilon * root + delta_hat + ((1.0 / delta).ln() / n).sqrt();
+        let printed_optimisation_term = c * (1.0 + n.ln()) / (2.0 * lambda * n);
         Self {
             c,
-            optimisation_term: c * (1.0 + n.ln()) / (2.0 * lambda * n),
+            printed_optimisation_term,
+            optimisation_term: c * printed_optimisation_term,
             psi: distortion.min(1.0) / root,
         }
     }
 
-    /// The whole excess.
+    /// The whole excess as printed.
+    pub fn printed_bound(&self) -> f64 {
+        self.printed_optimisation_term + self.psi
+    }
+
+    /// The whole excess by the proof.
     pub fn bound(&self) -> f64 {
-        self.optimisation_term + self.psi
+        self.optimisation_term + 2.0 * self.psi
     }
 }
 
@@ -133,6 +167,9 @@ impl Theorem3 {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     fn near(got: f64, expected: f64) {
@@ -152,6 +189,7 @@ mod tests {
     fn theorem_1_by_hand() {
         let terms = Theorem1::new(&Theorem1Input {
             margins: &[2.0, 0.0],
+            gaps: &[1.0, 1.5],
             gap: 1.0,
             rho: 2.0,
             delta: 4.0 / std::f64::consts::E,
@@ -162,20 +200,68 @@ mod tests {
         });
         near(terms.epsilon, 0.5);
         // rho (1 + epsilon) = 3: losses 1/3 and 1.
-        near(terms.loss, 2.0 / 3.0);
+        near(terms.printed_loss, 2.0 / 3.0);
+        // One of two gaps is 0.5 above the allowed one, a quarter of rho.
+        near(terms.excess, 0.125);
+        near(terms.loss, 1.5 * 2.0 / 3.0 + 0.125);
         near(terms.rademacher_term, 3.0);
         near(terms.kernel_term, 6.0 * 18f64.sqrt());
         near(terms.confidence_term, 1.5);
-        near(terms.rademacher_bound, 2.0 / 3.0 + 4.5);
-        near(terms.kernel_bound, 2.0 / 3.0 + 6.0 * 18f64.sqrt() + 1.5);
+        near(terms.rademacher_bound, 1.125 + 4.5);
+        near(terms.kernel_bound, 1.125 + 6.0 * 18f64.sqrt() + 1.5);
+        assert!(!terms.is_informative);
+    }
+
+    /// Margins, gaps and allowed gaps at random: the corrected loss is never below that of the exact margins, the printed
+    /// one sometimes is.
+    #[test]
+    fn the_corrected_loss_bounds_the_exact_one_and_the_printed_does_not() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut printed_below = 0;
+        for _ in 0..500 {
+            let rows = random.random_range(1..20);
+            let exact: Vec<f64> = (0..rows).map(|_| random.random_range(-2.0..2.0)).collect();
+            let gaps: Vec<f64> = (0..rows).map(|_| random.random_range(0.0..1.5)).collect();
+            let approximate: Vec<f64> = exact
+                .iter()
+                .zip(&gaps)
+                .map(|(margin, gap)| margin + gap)
+                .collect();
+            let rho = random.random_range(0.2..3.0);
+            let terms = Theorem1::new(&Theorem1Input {
+                margins: &approximate,
+                gaps: &gaps,
+                gap: random.random_range(0.0..2.0),
+                rho,
+                delta: 0.05,
+                classes: 2,
+                rademacher: 0.0,
+                radius: 0.0,
+                norm: 0.0,
+            });
+            let exact_loss = hinge_loss(&exact, rho);
+            assert!(
+                terms.loss >= exact_loss - 1e-12,
+                "{} is below {exact_loss}",
+                terms.loss
+            );
+            printed_below += u32::from(terms.printed_loss < exact_loss);
+        }
+        assert!(
+            printed_below > 50,
+            "the printed form was below in {printed_below} of 500 cases"
+        );
     }
 
     #[test]
     fn theorem_2_and_3_by_hand() {
         let terms = Theorem2::new(4.0, 1, 0.1, 0.25, 1.0);
         near(terms.c, 4.1);
-        near(terms.optimisation_term, 4.1 / 8.0);
+        near(terms.printed_optimisation_term, 4.1 / 8.0);
+        near(terms.optimisation_term, 4.1 * 4.1 / 8.0);
         near(terms.psi, f64::midpoint(0.75 * 0.1 * 2.0, 0.25));
+        near(terms.printed_bound(), 4.1 / 8.0 + 0.2);
+        near(terms.bound(), 4.1 * 4.1 / 8.0 + 0.4);
         near(Theorem2::new(4.0, 1, 9.0, 0.5, 1.0).psi, 0.5);
         let terms = Theorem3::new(&[0.5, 0.25], 2.0, 3.0, 0.1);
         near(terms.start_term, 4.0);

@@ -53,14 +53,15 @@ pub(super) fn tell<W: Weights>(
         Penalty::SquaredL2 => {
             let terms = Theorem2::new(settings.lambda, iterations, epsilon, DELTA, DELTA);
             session.note(format!(
-                "Theorem 2 with n = {iterations}: c = {:.4}, c (1 + log n) / (2 lambda n) = {:.4e}, psi = {:.4e}: f(W-bar) \
-                 exceeds the optimum by at most {:.4e} with probability {} (it assumes batches of one example, rows no \
-                 longer than 1 — here {radius:.3} — and eta_t = 1 / (lambda t))",
+                "Theorem 2 with n = {iterations}: c = {:.4}, psi = {:.4e}. By its proof, c^2 (1 + log n) / (2 lambda n) + 2 psi: \
+                 f(W-bar) exceeds the optimum by at most {:.4e} with probability {}. As printed, c (1 + log n) / \
+                 (2 lambda n) + psi = {:.4e}. (It assumes batches of one example, rows no longer than 1, here {radius:.3}, \
+                 and eta_t = 1 / (lambda t).)",
                 terms.c,
-                terms.optimisation_term,
                 terms.psi,
                 terms.bound(),
-                1.0 - DELTA
+                1.0 - DELTA,
+                terms.printed_bound()
             ));
         }
         Penalty::L1 => {

@@ -234,7 +234,8 @@ def data_tables(data):
         f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n" if repeats > 1 else ""
     )
     name = data["name"]
-    links = f"\n[All figures and commands](../experiments/results/{name}/results.md)\n"
+    folder = f"experiments/results/{name}"
+    links = f"\nAll figures and commands: [`{folder}`](../{folder}/results.md)\n"
     about = f"{title_of(data)}: {data['about']}"
     return f"## {about}\n\n{table(header, rows)}{note}{links}"
 
@@ -358,15 +359,20 @@ GROWTH_HEAD = """## Growth
 Data of the shape of the paper's LSHTC1, at four scales of its rows, classes and features, 60 CPU seconds a
 step (`memoir compare experiments/lshtc1.toml --out DIR`; memoir {version}, {date}). CPU seconds of training,
 and accuracy on 1,000 rows, whose standard error is 1.6 points.
-[All figures](../experiments/results/lshtc1/results.md).
+All figures: [`experiments/results/lshtc1`](../experiments/results/lshtc1/results.md).
 
 """
 
-PAGE_END = """More studies, each with its figures and commands: [growth in one size at a
-time](../experiments/results/scale/results.md), [memory and file size for every
-set](../experiments/results/footprint/results.md), [`ovr` and `msvm` against
-LIBLINEAR](../experiments/liblinear/README.md), [Python](../experiments/python/README.md), [reading
-files](../experiments/reading/README.md), [the paper's experiments](paper.md).
+PAGE_END = """## More studies
+
+| question | figures and commands |
+| --- | --- |
+| How do time and memory grow with one size at a time? | [`experiments/results/scale`](../experiments/results/scale/results.md) |
+| What do memory and file size come to on every set? | [`experiments/results/footprint`](../experiments/results/footprint/results.md) |
+| How do `ovr` and `msvm` compare with LIBLINEAR at equal objective? | [`experiments/liblinear`](../experiments/liblinear/README.md) |
+| What does Python add, and how does scikit-learn compare? | [`experiments/python`](../experiments/python/README.md) |
+| How fast are files read? | [`experiments/reading`](../experiments/reading/README.md) |
+| Do the paper's claims hold? | [The paper's claims, measured](paper.md) |
 """
 
 

@@ -33,20 +33,30 @@ def prepare(folder):
     names = {posixpath.normpath(f"docs/{link}") for link in LINK.findall(contents)}
     for name in names:
         text = (ROOT / name).read_text(encoding="utf-8")
-        write(pages / name, LINK.sub(lambda link, name=name: site_link(link, name, names), text))
+        write(pages / page_name(name), LINK.sub(lambda link, name=name: site_link(link, name, names), text))
     for name in tracked("docs/figures/*"):
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, pages / name)
-    from_root = LINK.sub(
-        lambda link: link[0].replace(f"({link[1]})", f"({posixpath.normpath('docs/' + link[1])})"), contents
+    write(
+        pages / "SUMMARY.md",
+        LINK.sub(lambda link: aim(link, posixpath.normpath(f"docs/{link[1]}")), contents),
     )
-    write(pages / "SUMMARY.md", from_root)
     shutil.copy(ROOT / "docs/book.toml", folder / "book.toml")
 
 
 def write(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def page_name(name):
+    """mdBook makes index.html of a README, but leaves links to it as they are."""
+    return re.sub(r"\bREADME\.md\b", "index.md", name)
+
+
+def aim(link, target):
+    """The same link with another target."""
+    return link[0].removesuffix(f"({link[1]})") + f"({page_name(target)})"
 
 
 def site_link(link, page, names):
@@ -56,8 +66,8 @@ def site_link(link, page, names):
         return link[0]
     path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
     if path in names or path.startswith("docs/figures/"):
-        return link[0]
-    return re.sub(r"^!?\[(.*)\]\([^()]*\)$", r"\1", link[0])
+        return aim(link, link[1])
+    return re.sub(r"^!?\[(.*)\]\([^()]*\)$", r"\1", link[0], flags=re.DOTALL)
 
 
 class Links(HTMLParser):

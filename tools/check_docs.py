@@ -1,5 +1,7 @@
-"""Checks the documentation: links lead somewhere, the site has every page, the benchmarks follow from the
-results.
+"""Checks the documentation.
+
+Links lead somewhere, files and tests that pages name exist, the site has every page, and the benchmarks follow
+from the results.
 
     python3 tools/check_docs.py     # exit code 1 and a line for each problem
 
@@ -17,7 +19,9 @@ LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 
 def main():
     pages = [ROOT / name for name in tracked("*.md") if (ROOT / name).exists()]
-    problems = [problem for page in pages for problem in dead_links(page)] + list(summary_problems())
+    problems = [problem for page in pages for problem in dead_links(page)]
+    problems += [problem for page in pages for problem in missing_files(page)]
+    problems += [*missing_tests(), *summary_problems()]
     for problem in problems:
         print(problem, file=sys.stderr)
     benchmarks = subprocess.run([sys.executable, ROOT / "experiments/benchmarks.py", "--check"])
@@ -52,6 +56,32 @@ def dead_links(page):
                 yield f"{where}: the link `{link}` leads to no file"
             elif anchor and target.suffix == ".md" and anchor not in anchors(target):
                 yield f"{where}: the link `{link}` leads to no heading"
+
+
+def missing_files(page):
+    """Paths in code style, such as `docs/model-file.md`, as far as their first folder says that they are ours."""
+    # Notes of a day and results are not updated when files move.
+    if page.is_relative_to(ROOT / "docs/lab-notes") or page.is_relative_to(ROOT / "experiments/results"):
+        return
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        for path in re.findall(r"`((?:bindings|crates|docs|experiments|tools)/[\w./-]*\w)`", line):
+            if not (ROOT / path).exists() and not ignored(path):
+                yield f"{page.relative_to(ROOT)}:{number}: there is no file `{path}`"
+
+
+def ignored(path):
+    return subprocess.run(["git", "check-ignore", "--quiet", path, path + "/"], cwd=ROOT).returncode == 0
+
+
+def missing_tests():
+    """What docs/paper-to-code.md says is checked by a test: there is a function of that name."""
+    page = ROOT / "docs/paper-to-code.md"
+    code = "".join((ROOT / name).read_text(encoding="utf-8") for name in tracked("crates/*.rs"))
+    rows = [line.split("|")[1:-1] for line in page.read_text(encoding="utf-8").splitlines()]
+    for checked_by in (cells[2] for cells in rows if len(cells) == 3):
+        for name in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)+)`", checked_by):
+            if f"fn {name}(" not in code:
+                yield f"docs/paper-to-code.md: there is no function `{name}`"
 
 
 def anchors(page):

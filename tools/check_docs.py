@@ -1,7 +1,7 @@
 """Checks the documentation.
 
-Links lead somewhere, files and tests that pages name exist, the site has every page, and the benchmarks follow
-from the results.
+Links lead somewhere, files and tests that pages name exist, the site has every page, and the benchmarks
+follow from the results.
 
     python3 tools/check_docs.py     # exit code 1 and a line for each problem
 
@@ -59,7 +59,7 @@ def dead_links(page):
 
 
 def missing_files(page):
-    """Paths in code style, such as `docs/model-file.md`, as far as their first folder says that they are ours."""
+    """Paths in code style, such as `docs/model-file.md`, that begin with a folder of ours."""
     # Notes of a day and results are not updated when files move.
     if page.is_relative_to(ROOT / "docs/lab-notes") or page.is_relative_to(ROOT / "experiments/results"):
         return

@@ -155,7 +155,7 @@ def built_with(sets):
         )
     processor = " and ".join(sorted({machine["processor"] for machine in machines.values()}))
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    return f"memoir {versions.pop()}, measured {when} on shared cores of {processor}"
+    return f"version {versions.pop()}, measured {when} on shared cores of {processor}"
 
 
 def data_section(facts):
@@ -314,7 +314,8 @@ def readme_losses(sets):
                 close.append(title_of(data))
     lost = f"**memoir loses on** {'; '.join(behind)}. " if behind else "memoir is first in every row. "
     noise = f"Its leads in accuracy on {' and '.join(close)} are below one standard error. " if close else ""
-    return wrap(lost + noise + "The machine was shared: read differences in time below a quarter as none.")
+    measured = f"{built_with(sets)}: read differences in time below a quarter as none."
+    return wrap(lost + noise + measured[0].upper() + measured[1:])
 
 
 PAGE_HEAD = """# Benchmarks
@@ -322,7 +323,7 @@ PAGE_HEAD = """# Benchmarks
 <!-- Written by experiments/benchmarks.py. Do not edit: change the script or measure again. -->
 
 Every figure on this page comes from the committed results in
-[`experiments/results`](../experiments/README.md): {built}.
+[`experiments/results`](../experiments/README.md): memoir {built}.
 
 - Every method runs with one thread, on the same vectors, at its defaults. Nothing is set by data set.
 - Times are CPU seconds, user and system, of the whole process, with reading the data. The machine was

@@ -154,8 +154,7 @@ def built_with(sets):
             f"results of several versions cannot stand on one page: {each}; measure the older ones again"
         )
     processor = " and ".join(sorted({machine["processor"] for machine in machines.values()}))
-    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    return f"version {versions.pop()}, measured {when} on shared cores of {processor}"
+    return f"version {versions.pop()}, last measured on {dates[-1]}, on shared cores of {processor}"
 
 
 def data_section(facts):
@@ -328,6 +327,8 @@ Every figure on this page comes from the committed results in
 - Every method runs with one thread, on the same vectors, at its defaults. Nothing is set by data set.
 - Times are CPU seconds, user and system, of the whole process, with reading the data. The machine was
   shared: compare times within a table, and read differences below a quarter as none.
+- Not all methods of a table were measured within the same hours:
+  [notes on the main table](lab-notes/2026-11-16-main-table.md) say more.
 - Memory is the largest resident set of the process. Programs that run in Python count with Python's start.
 - A step (training or predicting) that exceeds its limits of time or memory is stopped; the table says so.
 - Quality is computed by the same code for all methods. [Measures](guide/measures.md) defines it.

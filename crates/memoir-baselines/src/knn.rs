@@ -12,7 +12,7 @@ use memoir::catalogue::AlgorithmParams;
 use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use memoir::params::Kind;
 use memoir::sparse::{RowView, Scored, Storage, TopK};
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Error, Result, Session, parameters};
 
 parameters! {
@@ -110,13 +110,8 @@ impl Knn {
 }
 
 impl Trainer for Knn {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        Ok(Trained::new(self.fit(&request.data, session)?))
     }
 }
 

@@ -10,9 +10,9 @@
 //! are not zero are kept here. A row with several labels asks for a margin between each of them and every other class.
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::{Linear, Scorer};
+use memoir::model::Linear;
 use memoir::params::Kind;
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Result, Session, parameters};
 
 use crate::margin::{Settings, Solver};
@@ -82,12 +82,7 @@ impl Msvm {
 }
 
 impl Trainer for Msvm {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        Ok(Trained::new(self.fit(&request.data, session)?))
     }
 }

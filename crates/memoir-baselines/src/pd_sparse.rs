@@ -14,9 +14,9 @@
 //! row's features touches only classes with a weight for one of them, and the search is exact.
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::{Linear, Scorer};
+use memoir::model::Linear;
 use memoir::params::Kind;
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Result, Session, parameters};
 
 use crate::margin::{Settings, Solver};
@@ -84,12 +84,7 @@ impl PdSparse {
 }
 
 impl Trainer for PdSparse {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        Ok(Trained::new(self.fit(&request.data, session)?))
     }
 }

@@ -231,7 +231,7 @@ fn kept_rows_are_repeated_and_renewed() {
     let second = go_on(&first, rows(300, 25, 2), &session).expect("goes on");
     let third = go_on(&second, rows(400, CLASSES, 3), &session).expect("goes on");
     assert_eq!(kept(&third), Some(300));
-    let sample = third.rehearsal.as_ref().expect("kept");
+    let sample = third.replay.as_ref().expect("kept");
     let sample = sample
         .unpack(third.scorer.features(), third.classes.len())
         .expect("whole");
@@ -265,7 +265,7 @@ fn kept_rows_follow_their_classes_and_can_be_dropped() {
     let session = session(1);
     let model = fit_keeping("100", rows(400, 5, 1), &session);
     let sample = |model: &Model| {
-        let kept = model.rehearsal.as_ref().expect("kept");
+        let kept = model.replay.as_ref().expect("kept");
         kept.unpack(model.scorer.features(), model.classes.len())
             .expect("whole")
     };
@@ -281,7 +281,7 @@ fn kept_rows_follow_their_classes_and_can_be_dropped() {
     assert!(go_on(&merged, more, &session).is_ok());
     let mut last = merged;
     last.finalize();
-    assert!(last.rehearsal.is_none());
+    assert!(last.replay.is_none());
 }
 
 #[test]

@@ -30,9 +30,8 @@ mod tail;
 mod tests;
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::Scorer;
 use memoir::params::Kind;
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Error, Result, Session, parameters};
 use rayon::prelude::*;
 
@@ -177,12 +176,7 @@ impl FastXml {
 }
 
 impl Trainer for FastXml {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        Ok(Trained::new(self.fit(&request.data, session)?))
     }
 }

@@ -1,6 +1,6 @@
 //! Whole forests: against naive prediction, over edge cases, thread counts and damage.
 
-use memoir::model::Scratch;
+use memoir::model::{Scorer, Scratch};
 use memoir::params::Parameters;
 use memoir::sparse::{RowView, Scored};
 

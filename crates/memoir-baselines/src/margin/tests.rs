@@ -6,6 +6,7 @@ use memoir::catalogue::Method;
 use memoir::model::{Linear, Scorer, Scratch};
 use memoir::params::Parameters;
 use memoir::sparse::RowView;
+use memoir::train::TrainRequest;
 
 use super::*;
 use crate::msvm::{Msvm, MsvmParams};
@@ -18,6 +19,11 @@ fn methods() -> [Method; 2] {
         Method::new(&MsvmParams::default()).unwrap(),
         Method::new(&PdSparseParams::default()).unwrap(),
     ]
+}
+
+fn scorer(method: &Method, data: &Dataset, session: &Session<'_>) -> memoir::Result<Box<dyn Scorer>> {
+    let trained = method.trainer().train(TrainRequest::new(data.clone()), session)?;
+    Ok(trained.scorer)
 }
 
 /// The problem with a dense table of weights, straight from its definition.
@@ -235,7 +241,7 @@ fn default_tolerances_are_near_the_minimum() {
 }
 
 fn bits(method: &Method, data: &Dataset, threads: usize) -> Vec<Vec<(u32, f32)>> {
-    let scorer = method.trainer().train(data, None, &session(threads)).unwrap();
+    let scorer = self::scorer(method, data, &session(threads)).unwrap();
     (0..data.classes.len() as u32)
         .map(|class| scorer.class_weights(class).unwrap())
         .collect()
@@ -268,12 +274,11 @@ fn one_class_one_row_and_empty_rows_are_learned_from() {
         (vec![(2, 1.0)], vec![0, 1, 2]),
     ];
     for method in methods() {
-        let trainer = method.trainer();
         let one = dataset(&[(vec![(0, 1.0)], vec![0])], 1);
-        let scorer = trainer.train(&one, None, &session(1)).unwrap();
+        let scorer = self::scorer(&method, &one, &session(1)).unwrap();
         assert_eq!(best(&*scorer, one.rows.row(0)), 0);
         let data = dataset(&rows, 3);
-        let scorer = trainer.train(&data, None, &session(1)).unwrap();
+        let scorer = self::scorer(&method, &data, &session(1)).unwrap();
         assert_eq!(best(&*scorer, data.rows.row(1)), 1);
         assert_eq!(best(&*scorer, data.rows.row(3)), 0);
     }
@@ -282,9 +287,8 @@ fn one_class_one_row_and_empty_rows_are_learned_from() {
 #[test]
 fn nothing_to_learn_from_and_cancelling_are_errors() {
     for method in methods() {
-        let trainer = method.trainer();
         let unlabelled = dataset(&[(vec![(0, 1.0)], vec![])], 1);
-        let Err(error) = trainer.train(&unlabelled, None, &session(1)) else {
+        let Err(error) = scorer(&method, &unlabelled, &session(1)) else {
             panic!("nothing to learn from");
         };
         assert_eq!(
@@ -294,7 +298,7 @@ fn nothing_to_learn_from_and_cancelling_are_errors() {
         let cancel = Cancel::default();
         cancel.raise();
         let cancelled = session(2).with_cancel(cancel);
-        let outcome = trainer.train(&random_dataset(1, 50, 9, 3, 9), None, &cancelled);
+        let outcome = scorer(&method, &random_dataset(1, 50, 9, 3, 9), &cancelled);
         assert!(matches!(outcome, Err(Error::Cancelled)));
     }
 }

@@ -30,12 +30,10 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::data::LabelSets;
-use memoir::model::calibration::HeldOutScores;
-use memoir::model::{Linear, Scorer};
+use memoir::model::Linear;
 use memoir::params::Kind;
 use memoir::sparse::Rows;
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Error, Result, Session, choices, parameters};
 use rayon::prelude::*;
 
@@ -320,24 +318,12 @@ impl Harvest for Differences<'_> {
 }
 
 impl Trainer for Ovr {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
-    }
-
-    fn train_last(
-        &self,
-        data: &mut Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        let mut data = request.data;
         let rows = std::mem::take(&mut data.rows);
-        let (lists, biases) = self.learn(rows, data, session)?;
-        data.labels = LabelSets::new();
-        Ok((Box::new(self.put_together(lists, biases, session)?), None))
+        let (lists, biases) = self.learn(rows, &data, session)?;
+        // Nothing of the rows is needed any more.
+        drop(data);
+        Ok(Trained::new(self.put_together(lists, biases, session)?))
     }
 }

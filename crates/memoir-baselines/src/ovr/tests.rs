@@ -2,7 +2,7 @@
 
 use half::f16;
 use memoir::Cancel;
-use memoir::model::{Precision, Scratch};
+use memoir::model::{Precision, Scorer, Scratch};
 use memoir::params::Parameters;
 use memoir::sparse::RowView;
 
@@ -268,16 +268,14 @@ fn wide_rows_give_the_same_weights_as_narrow_ones() {
 }
 
 #[test]
-fn training_for_the_last_time_gives_the_same_and_leaves_no_rows() {
+fn rows_that_are_given_away_are_learned_from_alike() {
     let data = weighted_dataset();
-    let kept = ovr(&[]).train(&data, None, &session(1)).unwrap();
-    let mut given_away = data.clone();
-    let (scorer, held_out) = ovr(&[]).train_last(&mut given_away, None, &session(1)).unwrap();
-    assert!(held_out.is_none() && given_away.rows.is_empty() && given_away.labels.is_empty());
-    assert_eq!(given_away.classes, data.classes);
+    let kept = ovr(&[]).fit(&data, &session(1)).unwrap();
+    let request = TrainRequest::new(data.clone());
+    let given_away = ovr(&[]).train(request, &session(1)).unwrap();
     for class in 0..data.classes.len() as u32 {
         assert!(!kept.class_weights(class).unwrap().is_empty());
-        assert_eq!(kept.class_weights(class), scorer.class_weights(class));
+        assert_eq!(kept.class_weights(class), given_away.scorer.class_weights(class));
     }
 }
 

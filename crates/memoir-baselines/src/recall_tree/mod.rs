@@ -22,9 +22,8 @@ mod table;
 mod tests;
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::Scorer;
 use memoir::params::Kind;
-use memoir::train::Trainer;
+use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Error, Result, Session, parameters};
 use rand::seq::SliceRandom;
 
@@ -100,12 +99,8 @@ impl RecallTree {
 }
 
 impl Trainer for RecallTree {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        let data = &request.data;
         let mut examples: Vec<(u32, u32)> = Vec::with_capacity(data.labels.total());
         for (row, labels) in data.labels.iter().enumerate() {
             examples.extend(labels.iter().map(|&label| (row as u32, label)));
@@ -129,7 +124,7 @@ impl Trainer for RecallTree {
             }
             session.progress(&stage, examples.len() as u64, examples.len() as u64, "rows");
         }
-        Ok(Box::new(learner.into_scorer()))
+        Ok(Trained::new(learner.into_scorer()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole recall trees: quality, determinism, edge cases.
 
-use memoir::model::{Scratch, Tensor};
+use memoir::model::{Scorer, Scratch, Tensor};
 use memoir::params::Parameters;
 use memoir::sparse::{RowView, Scored};
 
@@ -9,7 +9,8 @@ use crate::test_data::{dataset, random_dataset, session};
 
 fn train(data: &Dataset, given: &[(&str, &str)], session: &Session<'_>) -> Result<Box<dyn Scorer>> {
     let params = RecallTreeParams::parse(given.iter().copied())?;
-    RecallTree::new(&params).train(data, None, session)
+    let request = TrainRequest::new(data.clone());
+    Ok(RecallTree::new(&params).train(request, session)?.scorer)
 }
 
 fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {

@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     let method = algorithm.configure(given.method(algorithm.name, &context.catalogue)?)?;
     let needs = method.trainer().row_needs();
     let checkpoints = checkpoints(arguments);
-    if checkpoints.is_some() && !method.trainer().keeps_checkpoints() {
+    if checkpoints.is_some() && !method.trainer().support().checkpoints {
         bail!("`{}` keeps no checkpoints; `softmax` does", algorithm.name);
     }
     let prep = PrepOptions {

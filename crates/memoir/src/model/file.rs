@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::container::{CHECKSUMS, Container, VERSION};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
-use super::{Calibration, Model, Origin, Rehearsal, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Replay, Tensor, TensorSource};
 use crate::data::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -108,8 +108,8 @@ impl Model {
             let counts = Tensor::U32(&self.origin.class_counts);
             tensors.push(("classes.counts".to_owned(), counts));
         }
-        if let Some(rehearsal) = &self.rehearsal {
-            tensors.push((REHEARSAL.to_owned(), Tensor::U8(rehearsal.bytes())));
+        if let Some(replay) = &self.replay {
+            tensors.push((REHEARSAL.to_owned(), Tensor::U8(replay.bytes())));
         }
         tensors.extend(StoredPreprocessing::tensors(&self.preprocessing));
         tensors.extend(self.scorer.tensors());
@@ -190,7 +190,7 @@ pub(super) fn file_size(header: &[u8], tensors: &[(String, Tensor<'_>)]) -> u64 
 /// Looks at all that a model holds.
 fn check_content(container: &Container, catalogue: &Catalogue) -> Result<()> {
     let model = load(container, catalogue)?;
-    if let Some(kept) = &model.rehearsal {
+    if let Some(kept) = &model.replay {
         let (classes, features) = container.shape();
         let rows = kept.unpack(features, classes);
         rows.map_err(|message| container.invalid(message))?;
@@ -223,8 +223,8 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
     let stored: StoredPreprocessing = parse(container, "preprocessing")?;
     let preprocessing = stored.load(container)?;
     let calibration = load_calibration(container)?;
-    let rehearsal = match container.element(REHEARSAL) {
-        Some(_) => Some(Rehearsal::from_bytes(container.u8(REHEARSAL)?)),
+    let replay = match container.element(REHEARSAL) {
+        Some(_) => Some(Replay::from_bytes(container.u8(REHEARSAL)?)),
         None => None,
     };
     let scorer = (scorer_kind.load)(container)?;
@@ -240,7 +240,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         preprocessing,
         scorer,
         calibration,
-        rehearsal,
+        replay,
         origin,
     })
 }

@@ -141,7 +141,7 @@ impl Model {
 
     /// How many training rows are kept, if any are.
     fn kept_rows(&self) -> Result<Option<usize>> {
-        let Some(kept) = &self.rehearsal else {
+        let Some(kept) = &self.replay else {
             return Ok(None);
         };
         let rows = kept.unpack(self.scorer.features(), self.classes.len());

@@ -16,7 +16,7 @@ mod predict;
 mod preprocessing;
 mod reclassify;
 mod reduced;
-mod rehearsal;
+mod replay;
 mod scan;
 mod shrink;
 mod tensors;
@@ -41,7 +41,7 @@ pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
 pub use reclassify::NewNumbers;
 pub use reduced::{REDUCED, Reduced};
-pub use rehearsal::Rehearsal;
+pub use replay::Replay;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 
 /// A trained classifier: raw row or text in, best classes out.
@@ -55,7 +55,7 @@ pub struct Model {
     /// Turns scores into probabilities, if that was fitted.
     pub calibration: Option<Calibration>,
     /// Some of the rows it learned from, to be repeated when training goes on.
-    pub rehearsal: Option<Rehearsal>,
+    pub replay: Option<Replay>,
     /// Where the model comes from.
     pub origin: Origin,
 }

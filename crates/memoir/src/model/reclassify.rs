@@ -140,7 +140,7 @@ impl Model {
     pub fn strip(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
         self.origin.class_counts = Vec::new();
-        self.rehearsal = None;
+        self.replay = None;
     }
 
     /// Moves each class to the place of the class that `place` gives, or away; closes the gaps.
@@ -169,9 +169,9 @@ impl Model {
             let counts = self.origin.class_counts.iter().copied();
             self.origin.class_counts = new_numbers.combine(counts, u32::saturating_add);
         }
-        if let Some(kept) = self.rehearsal.take() {
+        if let Some(kept) = self.replay.take() {
             let renumbered = kept.renumbered(self.scorer.features(), &new_numbers, count as usize);
-            self.rehearsal = renumbered.map_err(Error::Mismatch)?;
+            self.replay = renumbered.map_err(Error::Mismatch)?;
         }
         self.classes = names;
         Ok(self)
@@ -231,7 +231,7 @@ mod tests {
         };
         Model {
             calibration: None,
-            rehearsal: None,
+            replay: None,
             classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
             preprocessing: Preprocessing {
                 input: Input::Vectors {

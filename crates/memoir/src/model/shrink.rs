@@ -19,7 +19,7 @@ impl Model {
     /// to be repeated.
     pub fn finalize(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
-        self.rehearsal = None;
+        self.replay = None;
     }
 
     /// Drops the smallest weights until the model's file takes at most `most_bytes`, and tells how many went.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Before, HeldOutScores, Trainer};
+use super::{BaseModel, Support, TrainRequest, Trained, Trainer};
 use crate::catalogue::AlgorithmParams;
 use crate::data::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
@@ -104,45 +104,49 @@ impl Centroid {
 }
 
 impl Trainer for Centroid {
-    fn train(
-        &self,
-        data: &Dataset,
-        _valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(Box::new(self.fit(data, session)?))
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        let now = self.fit(&request.data, session)?;
+        match &request.base_model {
+            None => Ok(Trained::new(now)),
+            Some(base) => Ok(Trained::new(self.joined(base, now, &request.data, session)?)),
+        }
     }
 
-    fn train_further(
+    fn support(&self) -> Support {
+        Support {
+            continuing: true,
+            ..Support::default()
+        }
+    }
+}
+
+impl Centroid {
+    /// The centroids of the rows of `base` and of those of `data`, whose own are `now`.
+    fn joined(
         &self,
-        before: &Before<'_>,
+        base: &BaseModel<'_>,
+        now: Linear,
         data: &Dataset,
-        _valid: Option<&Dataset>,
         session: &Session<'_>,
-    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
-        let now = self.fit(data, session)?;
+    ) -> Result<Linear> {
         let counts = data.labels.class_counts(data.classes.len());
         let shares: Vec<(f64, f64)> = counts
             .iter()
             .enumerate()
             .map(|(class, &count)| {
-                let earlier = before.class_counts.get(class).copied().unwrap_or(0);
+                let earlier = base.class_counts.get(class).copied().unwrap_or(0);
                 (likely_length(earlier), likely_length(count))
             })
             .collect();
-        let features = now.features().max(before.scorer.features());
+        let features = now.features().max(base.scorer.features());
         let mut sums: Vec<Vec<(u32, f64)>> = Vec::with_capacity(features);
         let mut squares = vec![0f64; counts.len()];
         for feature in 0..features as u32 {
             if (feature as usize).is_multiple_of(STRIDE) {
                 session.check()?;
             }
-            let scale = before
-                .feature_scales
-                .get(feature as usize)
-                .copied()
-                .unwrap_or(1.0);
-            let earlier = before.scorer.feature_weights(feature).unwrap_or_default();
+            let scale = base.feature_scales.get(feature as usize).copied().unwrap_or(1.0);
+            let earlier = base.scorer.feature_weights(feature).unwrap_or_default();
             let mut sum: Vec<(u32, f64)> = earlier
                 .into_iter()
                 .map(|(class, weight)| (class, f64::from(weight * scale) * shares[class as usize].0))
@@ -170,7 +174,7 @@ impl Trainer for Centroid {
                 .map(|(class, value)| (class, (value / squares[class as usize].sqrt()) as f32));
             builder.push_feature(scaled.filter(|(_, weight)| weight.abs() >= self.min_weight));
         }
-        Ok((Box::new(builder.finish(Precision::F32)), None))
+        Ok(builder.finish(Precision::F32))
     }
 }
 

@@ -1,78 +1,135 @@
-//! From training data to a whole model: the steps around an algorithm that are the same for all of them.
+//! From training data to a whole model, from scratch or from another model: the steps around an algorithm that are the
+//! same for all of them.
+
+use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 
+use super::base_model::check_base_model;
+use super::{BaseModel, TrainRequest};
 use crate::catalogue::Method;
 use crate::data::{Dataset, LabelSets, TrainingData};
 use crate::model::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
-use crate::model::{Model, Origin, Rehearsal};
+use crate::model::{Model, Origin};
 use crate::params::Value;
 use crate::{Error, Result, Session};
 
-/// The parameter that says how many training rows a model keeps, for algorithms that can repeat them.
-pub(super) const KEEP_ROWS: &str = "keep-rows";
-
-/// How many rows the model is to keep, if the method can repeat them and was told a number.
-pub(super) fn keep_rows(method: &Method) -> Option<u64> {
-    method.params().iter().find_map(|(name, value)| match value {
-        Value::Integer(rows) if *name == KEEP_ROWS => Some(*rows),
-        _ => None,
-    })
-}
-
-/// Trains `method` on `training`; `valid`, with rows prepared alike, is used
-/// to choose when to stop, and to calibrate the scores.
+/// Trains `method` on `training`; `held_out`, with rows prepared alike, is used to choose when to stop, and to calibrate
+/// the scores (see [`TrainRequest::held_out`]).
 ///
-/// Rows of `valid` with a class that training does not have are left out of the first: nothing about stopping can be
-/// learned from them. Without `valid`, algorithms that can tell what rows would score that they were not trained on
-/// are calibrated by these.
+/// Held-out rows with a class that training does not have are left out of the first: nothing about stopping can be
+/// learned from them. Without held-out rows, algorithms that have a calibration split are calibrated by it.
 pub fn fit(
     method: &Method,
     training: TrainingData,
-    valid: Option<Dataset>,
+    held_out: Option<Dataset>,
+    session: &Session<'_>,
+) -> Result<Model> {
+    learn(method, None, training, held_out, session)
+}
+
+/// Continues from `model` on `training`, which [`crate::data::read_further`] has read for it; the rows that the model
+/// was made from are not needed. `model` itself stays as it is.
+///
+/// `method` must be of the algorithm that made the model. New classes and features come behind those of the model.
+/// Without held-out rows and with too few new ones, the model's calibration stays.
+pub fn continue_from(
+    method: &Method,
+    model: &Model,
+    training: TrainingData,
+    held_out: Option<Dataset>,
+    session: &Session<'_>,
+) -> Result<Model> {
+    learn(method, Some(model), training, held_out, session)
+}
+
+fn learn(
+    method: &Method,
+    base: Option<&Model>,
+    training: TrainingData,
+    held_out: Option<Dataset>,
     session: &Session<'_>,
 ) -> Result<Model> {
     let TrainingData {
-        mut data,
-        preprocessing,
-        ..
+        data, preprocessing, ..
     } = training;
+    if let Some(base) = base {
+        check_base_model(method, base)?;
+    }
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
             "there is nothing to learn from: no row has a label".to_owned(),
         ));
     }
-    let stop_by = valid
+    let base_model = base
+        .map(|base| BaseModel::new(base, &preprocessing, &data, session))
+        .transpose()?;
+    let stop_by = held_out
         .as_ref()
-        .map(|valid| with_known_classes(valid.clone(), &data));
-    // Some algorithms leave no rows behind.
-    let (rows, row_weights) = (data.len() as u64, sum_of_weights(&data));
-    let class_counts = data.labels.class_counts(data.classes.len());
-    let (scorer, left_out) = method
-        .trainer()
-        .train_last(&mut data, stop_by.as_ref(), session)?;
-    let (params, chosen) = super::told(method, &data, 0);
-    let kept = keep_rows(method).unwrap_or(0) as usize;
-    let mut model = Model {
-        calibration: left_out.and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside))),
-        rehearsal: Rehearsal::choose(&[&data], &class_counts, kept),
-        origin: Origin {
-            algorithm: method.name().to_owned(),
-            params,
-            chosen,
-            seed: session.seed(),
-            rows,
-            row_weights,
-            class_counts,
-        },
-        classes: data.classes,
-        preprocessing,
-        scorer,
+        .map(|held_out| with_known_classes(held_out.clone(), &data));
+    let origin = origin(method, base, &data, session);
+    let classes = data.classes.clone();
+    let request = TrainRequest {
+        data,
+        held_out: stop_by.as_ref(),
+        base_model,
     };
-    if let Some(valid) = valid {
-        model.calibrate(&valid, session)?;
+    let trained = method.trainer().train(request, session)?;
+    let calibration = trained
+        .calibration_scores
+        .and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside)));
+    let mut model = Model {
+        calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
+        replay: trained.replay,
+        origin: Origin {
+            chosen: chosen(method, trained.resolved),
+            ..origin
+        },
+        classes,
+        preprocessing,
+        scorer: trained.scorer,
+    };
+    if let Some(held_out) = held_out {
+        model.calibrate(&held_out, session)?;
     }
     Ok(model)
+}
+
+/// Where a model comes from that `method` makes of `data`, in addition to what `base` came from.
+fn origin(method: &Method, base: Option<&Model>, data: &Dataset, session: &Session<'_>) -> Origin {
+    let mut class_counts = data.labels.class_counts(data.classes.len());
+    let mut rows = data.len() as u64;
+    let mut row_weights = sum_of_weights(data);
+    if let Some(base) = base.map(|base| &base.origin) {
+        for (count, before) in class_counts.iter_mut().zip(&base.class_counts) {
+            *count = count.saturating_add(*before);
+        }
+        row_weights = match (base.row_weights, row_weights) {
+            (None, None) => None,
+            // Rows without a weight count 1.
+            (before, now) => Some(before.unwrap_or(base.rows as f64) + now.unwrap_or(rows as f64)),
+        };
+        rows += base.rows;
+    }
+    let params = method.params().iter();
+    Origin {
+        algorithm: method.name().to_owned(),
+        params: params
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+        chosen: BTreeMap::new(),
+        seed: session.seed(),
+        rows,
+        row_weights,
+        class_counts,
+    }
+}
+
+/// What became of the parameters that were left to the method.
+fn chosen(method: &Method, resolved: Vec<(&'static str, Value)>) -> BTreeMap<String, Value> {
+    let is_automatic = |name: &str| method.params().contains(&(name, Value::Auto));
+    let resolved = resolved.into_iter().filter(|(name, _)| is_automatic(name));
+    resolved.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Sum of the rows' weights, if they were given.
@@ -105,14 +162,14 @@ impl Model {
     }
 }
 
-/// `valid` without the rows that have a class unknown to `data`.
-pub(super) fn with_known_classes(valid: Dataset, data: &Dataset) -> Dataset {
+/// `held_out` without the rows that have a class unknown to `data`.
+fn with_known_classes(held_out: Dataset, data: &Dataset) -> Dataset {
     let classes = data.classes.len();
     let is_known = |labels: &[u32]| labels.iter().all(|&label| (label as usize) < classes);
-    let mut known = if valid.labels.iter().all(is_known) {
-        valid
+    let mut known = if held_out.labels.iter().all(is_known) {
+        held_out
     } else {
-        valid.subset((0..valid.len()).filter(|&row| is_known(valid.labels.row(row))))
+        held_out.subset((0..held_out.len()).filter(|&row| is_known(held_out.labels.row(row))))
     };
     known.classes = data.classes.clone();
     known

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Rehearsal, Scorer};
+use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Replay, Scorer};
 use memoir::params::Value;
 use memoir::sparse::fixed::Posting;
 use memoir::sparse::{Reduction, Rows};
@@ -44,7 +44,7 @@ fn rows() -> Rows {
 }
 
 /// Two of them as rows to be repeated.
-fn kept_rows() -> Option<Rehearsal> {
+fn kept_rows() -> Option<Replay> {
     let mut data = Dataset {
         rows: rows(),
         ..Dataset::default()
@@ -52,7 +52,7 @@ fn kept_rows() -> Option<Rehearsal> {
     for labels in [&[0][..], &[2, 0], &[2], &[]] {
         data.labels.push(labels.iter().copied());
     }
-    Rehearsal::choose(&[&data], &[1, 0, 3], 2)
+    Replay::choose(&[&data], &[1, 0, 3], 2)
 }
 
 /// A small model with every array that a linear model can have.
@@ -81,7 +81,7 @@ fn model(input: Input, precision: Precision) -> Model {
         },
         scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),
         calibration: None,
-        rehearsal: kept_rows(),
+        replay: kept_rows(),
         origin: Origin {
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use memoir::model::{Explanation, Scratch};
 use memoir::sparse::fixed::{Narrow, Wide};
 use memoir::sparse::{RowView, Scored};
+use memoir::train::TrainRequest;
 use memoir::{Cancel, ClassNames, Dataset, Session};
 
 use super::*;
@@ -141,7 +142,7 @@ fn many_classes_take_long_numbers() {
             ),
         },
         calibration: None,
-        rehearsal: None,
+        replay: None,
         origin: Origin::default(),
     };
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -174,7 +175,7 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
             ),
         },
         calibration: None,
-        rehearsal: None,
+        replay: None,
         origin: Origin::default(),
     };
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -234,9 +235,13 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
                     &LabelSets::new(),
                 ),
             },
-            scorer: method.trainer().train(&data, None, &session).unwrap(),
+            scorer: method
+                .trainer()
+                .train(TrainRequest::new(data.clone()), &session)
+                .unwrap()
+                .scorer,
             calibration: None,
-            rehearsal: None,
+            replay: None,
             origin: Origin::default(),
         };
         let predictions = trained.predict_rows(&data.rows, 5, &session).unwrap();

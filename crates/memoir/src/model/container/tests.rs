@@ -31,7 +31,7 @@ fn large_files_leave_long_weights_for_later() {
             ),
         },
         calibration: None,
-        rehearsal: None,
+        replay: None,
         origin: Origin::default(),
     };
     model.save(&path).unwrap();

@@ -17,10 +17,8 @@ mod settings;
 mod theory_note;
 mod weights;
 
-use super::Trainer;
+use super::{TrainRequest, Trained, Trainer};
 use crate::catalogue::AlgorithmParams;
-use crate::data::Dataset;
-use crate::model::Scorer;
 use crate::oracle::OracleKind;
 use crate::sparse::ClassRows;
 use crate::text::RowNeeds;
@@ -63,16 +61,12 @@ struct MarginTrainer {
 }
 
 impl Trainer for MarginTrainer {
-    fn train(
-        &self,
-        data: &Dataset,
-        valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        let (data, held_out) = (&request.data, request.held_out);
         let mut oracle = self.oracle.build(session.seed());
         let start = ClassRows::new(data.classes.len(), data.rows.width());
-        let linear = descent::descend(&self.settings, start, oracle.as_mut(), data, valid, session)?;
-        Ok(Box::new(linear))
+        let linear = descent::descend(&self.settings, start, oracle.as_mut(), data, held_out, session)?;
+        Ok(Trained::new(linear))
     }
 
     fn row_needs(&self) -> RowNeeds {

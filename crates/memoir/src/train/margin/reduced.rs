@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use super::settings::{MemoirLshParams, Penalty, Settings};
-use super::{Trainer, descent};
+use super::{TrainRequest, Trained, Trainer, descent};
 use crate::catalogue::AlgorithmParams;
 use crate::data::Dataset;
-use crate::model::Scorer;
 use crate::oracle::OracleKind;
 use crate::sparse::ClassDense;
 use crate::sparse::svd::truncated_svd;
@@ -64,16 +63,12 @@ impl ReducedTrainer {
 }
 
 impl Trainer for ReducedTrainer {
-    fn train(
-        &self,
-        data: &Dataset,
-        valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
+        let (data, held_out) = (&request.data, request.held_out);
         let start = self.start(data, session)?;
         let mut oracle = self.oracle.build(session.seed());
-        let scorer = descent::descend(&self.settings, start, oracle.as_mut(), data, valid, session)?;
-        Ok(Box::new(scorer))
+        let scorer = descent::descend(&self.settings, start, oracle.as_mut(), data, held_out, session)?;
+        Ok(Trained::new(scorer))
     }
 
     fn row_needs(&self) -> RowNeeds {

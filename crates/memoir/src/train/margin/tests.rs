@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
+use crate::data::Dataset;
 use crate::model::{Linear, Scorer, Scratch};
 use crate::params::Parameters;
 use crate::sparse::RowView;
@@ -183,7 +184,8 @@ fn a_larger_lambda_makes_the_l1_model_smaller() {
 
 fn train_reduced(given: &[(&str, &str)], data: &Dataset, threads: usize) -> Box<dyn Scorer> {
     let trainer = reduced::ReducedTrainer::new(&MemoirLshParams::parse(given.iter().copied()).unwrap());
-    trainer.train(data, None, &session(threads)).unwrap()
+    let request = TrainRequest::new(data.clone());
+    trainer.train(request, &session(threads)).unwrap().scorer
 }
 
 #[test]

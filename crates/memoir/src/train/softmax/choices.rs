@@ -257,7 +257,7 @@ impl Choices {
     }
 
     /// The choices under the names of their parameters.
-    pub(super) fn named(&self) -> Vec<(&'static str, Value)> {
+    pub(super) fn named(&self, keep_rows: usize) -> Vec<(&'static str, Value)> {
         let integer = |value: usize| Value::Integer(value as u64);
         // By way of text, or 0.1 would become 0.10000000149.
         let number = |value: f32| Value::Number(value.to_string().parse().unwrap_or(f64::from(value)));
@@ -280,8 +280,7 @@ impl Choices {
             ("settled", number(self.left_out.settled)),
             ("rare-power", number(self.rare_power)),
             ("least-weight", number(self.least_weight)),
-            // Unless an earlier model kept some, which `continue_from` knows.
-            ("keep-rows", integer(0)),
+            ("keep-rows", integer(keep_rows)),
         ]
     }
 

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::rehearse;
 use crate::data::Dataset;
 use crate::sparse::fixed::{Posting, quantize_weight};
-use crate::train::Before;
+use crate::train::BaseModel;
 use crate::{Error, Result, Session};
 
 /// Weights by feature, as postings sorted by class, in today's units.
@@ -25,7 +25,7 @@ pub(super) struct Earlier<P> {
 
 impl<P: Posting> Earlier<P> {
     /// For going on with `new_rows` rows.
-    pub(super) fn new(before: &Before<'_>, new_rows: usize, session: &Session<'_>) -> Result<Self> {
+    pub(super) fn new(before: &BaseModel<'_>, new_rows: usize, session: &Session<'_>) -> Result<Self> {
         let features = before.scorer.features();
         let mut earlier = Self {
             starts: Vec::with_capacity(features + 1),
@@ -33,7 +33,7 @@ impl<P: Posting> Earlier<P> {
             class_counts: before.class_counts.to_vec(),
             rows: before.rows,
             mean_weight: before.mean_weight,
-            rehearsal: rehearse::some(&before.rehearsal, new_rows, session),
+            rehearsal: rehearse::some(&before.replay, new_rows, session),
         };
         earlier.starts.push(0);
         for feature in 0..features as u32 {

@@ -29,19 +29,15 @@ mod tests;
 mod update;
 mod weights;
 
-use std::sync::{Mutex, PoisonError};
-
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::data::Dataset;
-use crate::model::Scorer;
-use crate::model::calibration::HeldOutScores;
-use crate::params::Value;
+use crate::model::Replay;
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::fit::sum_of_weights;
-use crate::train::{Before, Trainer};
+use crate::train::{Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
 use aside::Aside;
@@ -66,74 +62,32 @@ const BATCH_ROWS: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Softmax {
     params: SoftmaxParams,
-    /// What the rows said about it in the last training, if it was left to them.
-    start_scale: Mutex<Option<f32>>,
 }
 
 impl Softmax {
     /// With these parameters.
     pub fn new(params: SoftmaxParams) -> Self {
-        Self {
-            params,
-            start_scale: Mutex::default(),
-        }
+        Self { params }
     }
 }
 
 impl Trainer for Softmax {
-    fn train(
-        &self,
-        data: &Dataset,
-        valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<Box<dyn Scorer>> {
-        Ok(self.train_scored(data, valid, session)?.0)
-    }
-
-    fn train_scored(
-        &self,
-        data: &Dataset,
-        valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
         // All of it among the session's own threads: where one hands over to another, both may wait for the same processor.
         session.run(|| {
-            if data.classes.len() <= Narrow::CLASSES {
-                train::<Narrow>(self, &Earlier::nothing(), data, valid, session)
+            if request.data.classes.len() <= Narrow::CLASSES {
+                train::<Narrow>(&self.params, &request, session)
             } else {
-                train::<Wide>(self, &Earlier::nothing(), data, valid, session)
+                train::<Wide>(&self.params, &request, session)
             }
         })
     }
 
-    fn train_further(
-        &self,
-        before: &Before<'_>,
-        data: &Dataset,
-        valid: Option<&Dataset>,
-        session: &Session<'_>,
-    ) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
-        session.run(|| {
-            if data.classes.len() <= Narrow::CLASSES {
-                let earlier = Earlier::<Narrow>::new(before, data.len(), session)?;
-                train(self, &earlier, data, valid, session)
-            } else {
-                let earlier = Earlier::<Wide>::new(before, data.len(), session)?;
-                train(self, &earlier, data, valid, session)
-            }
-        })
-    }
-
-    fn chosen(&self, data: &Dataset, rows_before: u64) -> Vec<(&'static str, Value)> {
-        let choices = Choices::new(&self.params, &Shape::of(data, rows_before));
-        match *self.start_scale.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(scale) => choices.with_start_scale(scale, &self.params).named(),
-            None => choices.named(),
+    fn support(&self) -> Support {
+        Support {
+            checkpoints: true,
+            continuing: true,
         }
-    }
-
-    fn keeps_checkpoints(&self) -> bool {
-        true
     }
 
     fn row_needs(&self) -> RowNeeds {
@@ -146,18 +100,20 @@ impl Trainer for Softmax {
 }
 
 fn train<P: Posting + Stored>(
-    trainer: &Softmax,
-    earlier: &Earlier<P>,
-    data: &Dataset,
-    valid: Option<&Dataset>,
+    params: &SoftmaxParams,
+    request: &TrainRequest<'_>,
     session: &Session<'_>,
-) -> Result<(Box<dyn Scorer>, Option<HeldOutScores>)> {
+) -> Result<Trained> {
+    let (data, valid) = (&request.data, request.held_out);
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
             "no row has a label, so there is nothing to learn".to_owned(),
         ));
     }
-    let params = &trainer.params;
+    let earlier = &match &request.base_model {
+        Some(base) => Earlier::<P>::new(base, data.len(), session)?,
+        None => Earlier::nothing(),
+    };
     let mut choices = Choices::new(params, &Shape::of(data, earlier.rows));
     let with_repeated = (!earlier.rehearsal.is_empty())
         .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
@@ -188,7 +144,6 @@ fn train<P: Posting + Stored>(
         };
         weights.lengthen(best / length);
         choices = choices.with_start_scale(best, params);
-        *trainer.start_scale.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
     }
     let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
     let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
@@ -279,7 +234,41 @@ fn train<P: Posting + Stored>(
         }
     }
     drop((learner, memory, order));
-    Ok((finish::scorer(&weights, &choices), scores))
+    let replay = Kept::of(params, request);
+    Ok(Trained {
+        scorer: finish::scorer(&weights, &choices),
+        calibration_scores: scores,
+        resolved: choices.named(replay.limit),
+        replay: replay.rows,
+    })
+}
+
+/// The rows that the model keeps for replay.
+struct Kept {
+    limit: usize,
+    rows: Option<Replay>,
+}
+
+impl Kept {
+    /// As many as asked for; unless told otherwise, a model goes on keeping as many as the one it continues.
+    fn of(params: &SoftmaxParams, request: &TrainRequest<'_>) -> Self {
+        let (data, base) = (&request.data, request.base_model.as_ref());
+        let limit = params
+            .keep_rows
+            .unwrap_or_else(|| base.map_or(0, |base| base.replay_limit));
+        let mut class_counts = data.labels.class_counts(data.classes.len());
+        let mut sets = vec![data];
+        if let Some(base) = base {
+            sets.push(&base.replay);
+            for (count, before) in class_counts.iter_mut().zip(base.class_counts) {
+                *count = count.saturating_add(*before);
+            }
+        }
+        Self {
+            limit,
+            rows: Replay::choose(&sets, &class_counts, limit),
+        }
+    }
 }
 
 /// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long steps are. Rows that come

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::update::BatchSlopes;
 use super::*;
-use crate::model::{Scratch, Tensor};
+use crate::model::{Scorer, Scratch, Tensor};
 use crate::params::Parameters;
 use crate::sparse::{RowView, Scored};
 use crate::{Cancel, ClassNames};
@@ -51,6 +51,22 @@ fn softmax(given: &[(&str, &str)]) -> Softmax {
     Softmax::new(SoftmaxParams::parse(given.iter().copied()).unwrap())
 }
 
+impl Softmax {
+    /// The scorer that training on `data` leaves behind.
+    pub(super) fn scorer(
+        &self,
+        data: &Dataset,
+        held_out: Option<&Dataset>,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer>> {
+        let request = TrainRequest {
+            held_out,
+            ..TrainRequest::new(data.clone())
+        };
+        self.train(request, session).map(|trained| trained.scorer)
+    }
+}
+
 fn postings(scorer: &dyn Scorer) -> (Vec<u64>, Vec<u8>) {
     let (mut offsets, mut bytes) = (vec![], vec![]);
     for (_, tensor) in scorer.tensors() {
@@ -72,7 +88,8 @@ fn top(scorer: &dyn Scorer, row: RowView<'_>, k: usize) -> Vec<Scored> {
 
 #[test]
 fn every_automatic_choice_is_told() {
-    let told = Softmax::default().chosen(&data(60, 12, 30, 2, 5), 0);
+    let request = TrainRequest::new(data(60, 12, 30, 2, 5));
+    let told = Softmax::default().train(request, &session(1)).unwrap().resolved;
     for spec in SoftmaxParams::SPECS {
         let value = told.iter().find(|(name, _)| *name == spec.name);
         assert_eq!(value.is_some(), spec.is_automatic(), "{}", spec.name);
@@ -85,7 +102,7 @@ fn every_automatic_choice_is_told() {
 #[test]
 fn learns_what_can_be_learned() {
     let data = data(600, 40, 300, 1, 3);
-    let scorer = Softmax::default().train(&data, None, &session(2)).unwrap();
+    let scorer = Softmax::default().scorer(&data, None, &session(2)).unwrap();
     let right = (0..data.len())
         .filter(|&row| top(&*scorer, data.rows.row(row), 1)[0].class == data.labels.row(row)[0])
         .count();
@@ -100,7 +117,7 @@ fn the_same_bytes_at_any_number_of_threads() {
         let train = |threads| {
             postings(
                 &*Softmax::default()
-                    .train(&data, Some(&valid), &session(threads))
+                    .scorer(&data, Some(&valid), &session(threads))
                     .unwrap(),
             )
         };
@@ -115,7 +132,7 @@ fn the_same_bytes_at_any_number_of_threads() {
 #[test]
 fn weights_of_rows_count_by_their_ratios() {
     let mut data = data(600, 40, 60, 1, 5);
-    let train = |data: &Dataset| postings(&*Softmax::default().train(data, None, &session(1)).unwrap());
+    let train = |data: &Dataset| postings(&*Softmax::default().scorer(data, None, &session(1)).unwrap());
     let without = train(&data);
     let mut with = |weight: fn(usize) -> f32| {
         data.weights = Some((0..data.len()).map(weight).collect());
@@ -150,7 +167,7 @@ fn the_best_pass_is_kept() {
         ("last-step-size", "300"),
         ("least-weight", "0"),
     ]);
-    let scorer = trainer.train(&data, Some(&valid), &session).unwrap();
+    let scorer = trainer.scorer(&data, Some(&valid), &session).unwrap();
     let right = (0..valid.len())
         .filter(|&row| top(&*scorer, valid.rows.row(row), 1)[0].class == valid.labels.row(row)[0])
         .count();
@@ -218,7 +235,7 @@ fn hopeless_and_settled_rows_are_learned_from_once() {
         let steps = [("step-size", "1"), ("last-step-size", "1")];
         let left_out = [("hopeless", hopeless), ("settled", settled)];
         let given = [&[("passes", passes)][..], &left_out, &steps].concat();
-        postings(&*softmax(&given).train(&data, Some(&valid), &session(1)).unwrap())
+        postings(&*softmax(&given).scorer(&data, Some(&valid), &session(1)).unwrap())
     };
     let once = train("1", "0", "1");
     assert_eq!(train("2", "1", "1"), once);
@@ -237,7 +254,7 @@ fn odd_data_does_no_harm() {
     ];
     for (name, data) in cases {
         let scorer = Softmax::default()
-            .train(&data, None, &session(2))
+            .scorer(&data, None, &session(2))
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(
             top(&*scorer, data.rows.row(0), 3).len(),
@@ -256,7 +273,7 @@ fn odd_data_does_no_harm() {
         values: &[1.0],
     });
     empty.labels.push([]);
-    assert!(Softmax::default().train(&empty, None, &session(1)).is_ok());
+    assert!(Softmax::default().scorer(&empty, None, &session(1)).is_ok());
     let mut unlabelled = Dataset::default();
     unlabelled.rows.push(RowView {
         indices: &[1],
@@ -264,7 +281,7 @@ fn odd_data_does_no_harm() {
     });
     unlabelled.labels.push([]);
     let complaint = Softmax::default()
-        .train(&unlabelled, None, &session(1))
+        .scorer(&unlabelled, None, &session(1))
         .err()
         .unwrap()
         .to_string();
@@ -275,7 +292,7 @@ fn odd_data_does_no_harm() {
 fn more_classes_than_sixteen_bits_can_tell_apart() {
     let data = data(70_000, 70_000, 5_000, 1, 1);
     let scorer =
-        softmax(&[("batch", "20000"), ("passes", "1"), ("rivals", "3")]).train(&data, None, &session(2));
+        softmax(&[("batch", "20000"), ("passes", "1"), ("rivals", "3")]).scorer(&data, None, &session(2));
     let scorer = scorer.unwrap();
     assert_eq!(scorer.classes(), 70_000);
     assert!(
@@ -290,7 +307,7 @@ fn a_raised_flag_stops_training() {
     let cancel = Cancel::default();
     cancel.raise();
     let session = session(1).with_cancel(cancel);
-    let result = Softmax::default().train(&data(50, 5, 9, 1, 1), None, &session);
+    let result = Softmax::default().scorer(&data(50, 5, 9, 1, 1), None, &session);
     assert!(matches!(result, Err(Error::Cancelled)));
 }
 
@@ -309,7 +326,7 @@ proptest! {
         let quantized = QuantizedRows::new(&data.rows, choices.trim);
         let centroids = Centroids::new(&data, &quantized, &[], choices.start);
         let plan = budget::plan::<Narrow>(&Earlier::nothing(), &data, &quantized, &centroids, &choices, &session);
-        let trained = Softmax::default().train(&data, None, &session);
+        let trained = Softmax::default().scorer(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {
             let weights =

@@ -88,7 +88,7 @@ fn one_batch_equals_a_dense_computation() {
         ("least-weight", "0"),
         ("trim", "0"),
     ]);
-    let scorer = trainer.train(&data, None, &session(1)).unwrap();
+    let scorer = trainer.scorer(&data, None, &session(1)).unwrap();
     for class in 0..classes as u32 {
         let got: std::collections::BTreeMap<u32, f32> =
             scorer.class_weights(class).unwrap().into_iter().collect();

@@ -20,11 +20,11 @@ const MOST: f32 = 65_000.0;
 
 /// Rows with their labels, in as few bytes as they fit in.
 #[derive(Debug)]
-pub struct Rehearsal {
+pub struct Replay {
     bytes: Storage<u8>,
 }
 
-impl Rehearsal {
+impl Replay {
     /// Keeps at most `most` rows of `sets`, whose classes have `class_counts` rows in all; nothing if none can be kept.
     pub fn choose(sets: &[&Dataset], class_counts: &[u32], most: usize) -> Option<Self> {
         if most == 0 {
@@ -77,7 +77,7 @@ impl Rehearsal {
         (!bytes.is_empty()).then(|| Self { bytes: bytes.into() })
     }
 
-    /// From what a file holds, which [`Rehearsal::unpack`] looks at.
+    /// From what a file holds, which [`Replay::unpack`] looks at.
     pub(super) fn from_bytes(bytes: Storage<u8>) -> Self {
         Self { bytes }
     }
@@ -219,7 +219,7 @@ mod tests {
                 .map(|(i, l)| (i.into_iter().collect(), l.into_iter().collect()))
                 .collect();
             let data = data(&rows);
-            let kept = Rehearsal::choose(&[&data], &data.labels.class_counts(300), rows.len()).unwrap();
+            let kept = Replay::choose(&[&data], &data.labels.class_counts(300), rows.len()).unwrap();
             let back = kept.unpack(100_000, 300).unwrap();
             prop_assert_eq!(back.len(), rows.len());
             for (row, labels) in back.rows.iter().zip(back.labels.iter()) {
@@ -235,7 +235,7 @@ mod tests {
             // Cut anywhere, the bytes are no more rows, or an error, and never a panic; that a row changed is what a file's
             // checksums tell.
             for cut in 0..kept.bytes().len() {
-                let cut = Rehearsal::from_bytes(kept.bytes()[..cut].to_vec().into()).unpack(100_000, 300);
+                let cut = Replay::from_bytes(kept.bytes()[..cut].to_vec().into()).unpack(100_000, 300);
                 prop_assert!(cut.map_or(0, |cut| cut.len()) <= rows.len());
             }
             prop_assert!(kept.unpack(100_000, 0).is_err(), "labels must exist");
@@ -243,7 +243,7 @@ mod tests {
 
         #[test]
         fn random_bytes_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(data) = Rehearsal::from_bytes(bytes.into()).unpack(50, 10) {
+            if let Ok(data) = Replay::from_bytes(bytes.into()).unpack(50, 10) {
                 prop_assert!(data.labels.iter().flatten().all(|&label| label < 10));
                 prop_assert_eq!(data.rows.width(), 50);
             }
@@ -256,11 +256,11 @@ mod tests {
             (from..to).map(|i| (vec![i, 2 * i + 1000], vec![i % 3])).collect()
         };
         let (first, second, all) = (data(&rows(1, 400)), data(&rows(400, 700)), data(&rows(1, 700)));
-        let of_first = Rehearsal::choose(&[&first], &first.labels.class_counts(3), 90).unwrap();
+        let of_first = Replay::choose(&[&first], &first.labels.class_counts(3), 90).unwrap();
         let of_first = of_first.unpack(3000, 3).unwrap();
         let counts = all.labels.class_counts(3);
-        let stepwise = Rehearsal::choose(&[&second, &of_first], &counts, 90).unwrap();
-        let at_once = Rehearsal::choose(&[&all], &counts, 90).unwrap();
+        let stepwise = Replay::choose(&[&second, &of_first], &counts, 90).unwrap();
+        let at_once = Replay::choose(&[&all], &counts, 90).unwrap();
         assert_eq!(stepwise.bytes(), at_once.bytes());
         let kept = at_once.unpack(3000, 3).unwrap();
         assert!(
@@ -270,6 +270,6 @@ mod tests {
                 .all(|&rows| rows.abs_diff(30) <= 1),
             "every class in proportion"
         );
-        assert!(Rehearsal::choose(&[&all], &counts, 0).is_none());
+        assert!(Replay::choose(&[&all], &counts, 0).is_none());
     }
 }

@@ -1,0 +1,92 @@
+//! The seam that every algorithm stands behind: one request in, one result out.
+
+use super::BaseModel;
+use crate::data::Dataset;
+use crate::model::calibration::HeldOutScores;
+use crate::model::{Replay, Scorer};
+use crate::params::Value;
+use crate::text::RowNeeds;
+use crate::{Result, Session};
+
+/// A training algorithm with its parameters: weighted rows in, a scorer out.
+pub trait Trainer: Send + Sync {
+    /// Learns what `request` asks for.
+    ///
+    /// The result depends on the request, the parameters and the session's seed and memory budget, never on the number
+    /// of threads.
+    fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained>;
+
+    /// What the algorithm wants of its rows. Whoever prepares them asks.
+    fn row_needs(&self) -> RowNeeds {
+        RowNeeds::default()
+    }
+
+    /// What the algorithm can do beyond learning from rows once.
+    fn support(&self) -> Support {
+        Support::default()
+    }
+}
+
+/// What an algorithm can do beyond learning from rows once. Requests for what it cannot do are refused before it sees
+/// them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Support {
+    /// It writes the session's checkpoints and starts from them.
+    pub checkpoints: bool,
+    /// It can continue from a model.
+    pub continuing: bool,
+}
+
+/// What to learn.
+pub struct TrainRequest<'a> {
+    /// The rows to learn from, weighted as [`Trainer::row_needs`] says. They are the algorithm's own: it may free them
+    /// before it puts its result together.
+    pub data: Dataset,
+    /// Rows that must not be learned from, with the same classes and features. They are used
+    ///
+    /// - to stop: the passes or iterations end when these rows are no longer answered better, and the best weights count;
+    /// - by `softmax`, to choose how long the first weights are, and instead of the calibration split: with held-out rows,
+    ///   all training rows are learned from at once.
+    ///
+    /// [`fit`](super::fit) uses them once more, to calibrate the finished model.
+    pub held_out: Option<&'a Dataset>,
+    /// The model to continue from, if any: what it knows is kept and the rows are learned in addition. Its classes and
+    /// features keep their numbers; the rows may have more of both.
+    pub base_model: Option<BaseModel<'a>>,
+}
+
+impl TrainRequest<'_> {
+    /// Learn from `data` alone.
+    pub fn new(data: Dataset) -> Self {
+        Self {
+            data,
+            held_out: None,
+            base_model: None,
+        }
+    }
+}
+
+/// What training leaves behind.
+pub struct Trained {
+    /// Scores rows against classes.
+    pub scorer: Box<dyn Scorer>,
+    /// The scores of the calibration split: rows that were scored before they were learned from. Probabilities are
+    /// fitted to them where there are no held-out rows.
+    pub calibration_scores: Option<HeldOutScores>,
+    /// What parameters that were `auto` became, by name.
+    pub resolved: Vec<(&'static str, Value)>,
+    /// A sample of the rows for the model to keep, so that continuing forgets less.
+    pub replay: Option<Replay>,
+}
+
+impl Trained {
+    /// A scorer and nothing else.
+    pub fn new(scorer: impl Scorer + 'static) -> Self {
+        Self {
+            scorer: Box::new(scorer),
+            calibration_scores: None,
+            resolved: Vec::new(),
+            replay: None,
+        }
+    }
+}

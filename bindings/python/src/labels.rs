@@ -63,7 +63,8 @@ pub(crate) struct Labels<'py> {
 }
 
 impl Labels<'_> {
-    /// The label sets, and the names of the classes. What Python handed over is emptied: training must not hold it, too.
+    /// The label sets, and the names of the classes. What Python handed over is emptied: training must not
+    /// hold it, too.
     pub(crate) fn take_over(handed: &Bound<'_, PyDict>) -> PyResult<(LabelSets, ClassNames)> {
         let taken = handed.extract::<Labels<'_>>()?.converted()?;
         handed.clear();

@@ -1,5 +1,5 @@
-//! Runs the library's work while Python stays responsive: the interpreter is released, Ctrl-C is looked for, progress is
-//! handed on.
+//! Runs the library's work while Python stays responsive: the interpreter is released, Ctrl-C is looked for,
+//! progress is handed on.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,8 +88,8 @@ impl Mailbox {
 }
 
 impl Running<'_> {
-    /// Runs `work` in a thread of its own, with a session of as many threads as asked for. Ctrl-C, and an exception in
-    /// the receiver of events, stop it; the exception is raised once it has stopped.
+    /// Runs `work` in a thread of its own, with a session of as many threads as asked for. Ctrl-C, and an
+    /// exception in the receiver of events, stop it; the exception is raised once it has stopped.
     pub(crate) fn run<T: Send>(
         &self,
         py: Python<'_>,

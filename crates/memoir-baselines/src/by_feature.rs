@@ -1,7 +1,8 @@
 //! From the weights of each class to the weights of each feature, which is how a scorer keeps them.
 //!
-//! Classes are learned one after the other, and the weights of no feature are complete before the last of them. Until then
-//! they wait on disk: they would take more memory than all that learning needs besides the rows.
+//! Classes are learned one after the other, and the weights of no feature are complete before the last of
+//! them. Until then they wait on disk: they would take more memory than all that learning needs besides the
+//! rows.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
@@ -14,7 +15,8 @@ use memoir::{Error, Result, Session};
 /// Weights of one class: features in increasing order.
 pub(crate) type ClassWeights = Vec<(u32, f32)>;
 
-/// Weights that are brought together at a time, if that takes no more than [`MOST_PANELS`] looks at all of them.
+/// Weights that are brought together at a time, if that takes no more than [`MOST_PANELS`] looks at all of
+/// them.
 const PANEL: usize = 1 << 13;
 
 const MOST_PANELS: usize = 32;
@@ -173,7 +175,8 @@ fn visit_entries(
     Ok(())
 }
 
-/// Where large temporary files belong: on many systems `/tmp` is in memory, and nothing would be gained there.
+/// Where large temporary files belong: on many systems `/tmp` is in memory, and nothing would be gained
+/// there.
 fn folder() -> PathBuf {
     let on_disk = Path::new("/var/tmp");
     if std::env::var_os("TMPDIR").is_none() && on_disk.is_dir() {

@@ -1,5 +1,5 @@
-//! The systems that the MEMOIR paper compares against, and naive engines, behind the same seams as the library's own
-//! algorithms. They use only what any user of the library can use.
+//! The systems that the MEMOIR paper compares against, and naive engines, behind the same seams as the
+//! library's own algorithms. They use only what any user of the library can use.
 //!
 //! ```
 //! let catalogue =

@@ -4,10 +4,11 @@
 //! minimise over W:   ½ |W|² + C Σ_i max(0, 1 + max_{n ≠ y_i} w_n·x_i - w_{y_i}·x_i)
 //! ```
 //!
-//! Crammer and Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines" (JMLR 2, 2001);
-//! solved by the sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin (KDD 2008), LIBLINEAR's `-s 4`.
-//! Where LIBLINEAR keeps a variable for each row and class and a weight for each feature and class, only those that
-//! are not zero are kept here. A row with several labels asks for a margin between each of them and every other class.
+//! Crammer and Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines" (JMLR
+//! 2, 2001); solved by the sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin (KDD 2008),
+//! LIBLINEAR's `-s 4`. Where LIBLINEAR keeps a variable for each row and class and a weight for each feature
+//! and class, only those that are not zero are kept here. A row with several labels asks for a margin
+//! between each of them and every other class.
 
 use memoir::catalogue::AlgorithmParams;
 use memoir::model::Linear;

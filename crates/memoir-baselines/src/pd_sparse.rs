@@ -1,17 +1,18 @@
 //! `pd-sparse`: a margin for each row with few weights and few dual variables, both found while training.
 //!
 //! ```text
-//! minimise over W:   ½ |W|² + l1 |W|_1 + C Σ_i max(0, 1 + max_{n not in Y_i} w_n·x_i - min_{p in Y_i} w_p·x_i)
+//! minimise over W:
+//!     ½ |W|² + l1 |W|_1 + C Σ_i max(0, 1 + max_{n not in Y_i} w_n·x_i - min_{p in Y_i} w_p·x_i)
 //! ```
 //!
-//! Yen, Huang, Zhong, Ravikumar, Dhillon, "PD-Sparse: A Primal and Dual Sparse Approach to Extreme Multiclass and
-//! Multilabel Classification" (ICML 2016): fully-corrective block-coordinate Frank-Wolfe in the dual. Each step looks
-//! for the wrong class with the steepest gradient of one row, adds it to the row's active set and solves for all of
-//! that set. The elastic net keeps the weights sparse, the hinge keeps the active sets small. Several labels per row
-//! are learned as they are.
+//! Yen, Huang, Zhong, Ravikumar, Dhillon, "PD-Sparse: A Primal and Dual Sparse Approach to Extreme
+//! Multiclass and Multilabel Classification" (ICML 2016): fully-corrective block-coordinate Frank-Wolfe in
+//! the dual. Each step looks for the wrong class with the steepest gradient of one row, adds it to the row's
+//! active set and solves for all of that set. The elastic net keeps the weights sparse, the hinge keeps the
+//! active sets small. Several labels per row are learned as they are.
 //!
-//! The paper estimates the steepest class by sampling features; here weights are kept by feature, a scan over the
-//! row's features touches only classes with a weight for one of them, and the search is exact.
+//! The paper estimates the steepest class by sampling features; here weights are kept by feature, a scan
+//! over the row's features touches only classes with a weight for one of them, and the search is exact.
 
 use memoir::catalogue::AlgorithmParams;
 use memoir::model::Linear;

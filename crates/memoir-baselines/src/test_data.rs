@@ -26,7 +26,8 @@ pub(crate) fn dataset(rows: &[Example], classes: usize) -> Dataset {
     data
 }
 
-/// Rows of unit length in which each class prefers some features of its own; every `several`-th row has two labels.
+/// Rows of unit length in which each class prefers some features of its own; every `several`-th row has two
+/// labels.
 pub(crate) fn random_dataset(seed: u64, rows: usize, features: u32, classes: u32, several: usize) -> Dataset {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut examples = Vec::new();

@@ -1,4 +1,5 @@
-//! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's own.
+//! Algorithms by name. A catalogue is a value: programs add the algorithms of other crates to the library's
+//! own.
 
 use crate::model::{FIXED, LINEAR, PACKED, REDUCED, ScorerKind};
 use crate::params::{Parameters, Spec, Value};

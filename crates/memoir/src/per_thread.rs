@@ -7,8 +7,8 @@ use crate::Session;
 /// One value for each thread.
 pub(crate) struct PerThread<T>(Vec<Apart<T>>);
 
-/// A value with cache lines of its own, which processors fetch in pairs. Values side by side in one line slow each other down:
-/// whenever one thread writes to its own, the others wait for theirs.
+/// A value with cache lines of its own, which processors fetch in pairs. Values side by side in one line
+/// slow each other down: whenever one thread writes to its own, the others wait for theirs.
 #[repr(align(128))]
 struct Apart<T>(Mutex<T>);
 

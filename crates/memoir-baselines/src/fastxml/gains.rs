@@ -42,7 +42,8 @@ pub(super) fn propensity(count: u64, rows: u64, a: f64, b: f64) -> f64 {
     (1.0 / (1.0 + term)).max(1e-12)
 }
 
-/// The largest DCG that `labels` labels of worth 1 can have; what the DCG of a row with so many labels is divided by.
+/// The largest DCG that `labels` labels of worth 1 can have; what the DCG of a row with so many labels is
+/// divided by.
 pub(super) fn ideal_dcg(labels: usize) -> f64 {
     (1..=labels).map(discount).sum()
 }

@@ -133,8 +133,8 @@ impl<'a> Grower<'a> {
         Ok(tree)
     }
 
-    /// A separator for `rows`, which are reordered: those of the left child first, with their number. `None` if all
-    /// rows end up on one side.
+    /// A separator for `rows`, which are reordered: those of the left child first, with their number. `None`
+    /// if all rows end up on one side.
     fn split(
         &mut self,
         rows: &mut [u32],
@@ -173,7 +173,8 @@ impl<'a> Grower<'a> {
         Ok((left > 0 && left < rows.len()).then_some((separator, left)))
     }
 
-    /// Brings the rows that `separator` sends to the left to the front, both parts in order, and counts them.
+    /// Brings the rows that `separator` sends to the left to the front, both parts in order, and counts
+    /// them.
     fn route(&mut self, rows: &mut [u32], separator: &Separator) -> usize {
         for &(feature, weight) in &separator.weights {
             self.dense[feature as usize] = weight;

@@ -1,24 +1,26 @@
-//! `fastxml` and `pfastrexml`: forests whose nodes are split so that labels can be ranked well on both sides.
+//! `fastxml` and `pfastrexml`: forests whose nodes are split so that labels can be ranked well on both
+//! sides.
 //!
-//! Sources: Prabhu and Varma, "`FastXML`: a fast, accurate and stable tree-classifier for extreme multi-label learning"
-//! (KDD 2014); Jain, Prabhu and Varma, "Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking &
-//! Other Missing Label Applications" (KDD 2016).
+//! Sources: Prabhu and Varma, "`FastXML`: a fast, accurate and stable tree-classifier for extreme
+//! multi-label learning" (KDD 2014); Jain, Prabhu and Varma, "Extreme Multi-label Loss Functions for
+//! Recommendation, Tagging, Ranking & Other Missing Label Applications" (KDD 2016).
 //!
-//! A node with rows `(x_i, y_i)` is split by minimising over the separator `w`, the sides `δ_i = ±1` and a ranking of
-//! labels for each side `r+`, `r-`
+//! A node with rows `(x_i, y_i)` is split by minimising over the separator `w`, the sides `δ_i = ±1` and a
+//! ranking of labels for each side `r+`, `r-`
 //!
 //! ```text
 //! |w|_1 + Σ_i C_i ln(1 + exp(-δ_i w·x_i)) - Σ_{δ_i = 1} nDCG(r+, y_i) - Σ_{δ_i = -1} nDCG(r-, y_i)
 //! ```
 //!
-//! first over sides and rankings by turns from a random start with `w = 0`, then over `w`, which takes the rows apart.
-//! `C_i` makes both sides weigh alike. Leaves keep the share of their rows that have each label; a forest predicts
-//! the mean over its trees.
+//! first over sides and rankings by turns from a random start with `w = 0`, then over `w`, which takes the
+//! rows apart. `C_i` makes both sides weigh alike. Leaves keep the share of their rows that have each label;
+//! a forest predicts the mean over its trees.
 //!
-//! `pfastrexml` counts a label `1/p` times, where `p` is the propensity of its class: the chance that a true label was
-//! written down, small for rare classes. Its classes are ranked anew with class means, see `tail`.
+//! `pfastrexml` counts a label `1/p` times, where `p` is the propensity of its class: the chance that a true
+//! label was written down, small for rare classes. Its classes are ranked anew with class means, see `tail`.
 //!
-//! Trees grow in parallel, each with a random generator of its own: the forest is the same at any thread count.
+//! Trees grow in parallel, each with a random generator of its own: the forest is the same at any thread
+//! count.
 
 mod gains;
 mod grow;
@@ -156,7 +158,8 @@ impl FastXml {
 
     fn grow_trees(&self, data: &Dataset, gains: &Gains, session: &Session<'_>) -> Result<Vec<Tree>> {
         let mut trees = Vec::with_capacity(self.trees);
-        // The observer is told by this thread, between groups of trees that keep all workers busy for a while.
+        // The observer is told by this thread, between groups of trees that keep all workers busy for a
+        // while.
         let group = 4 * session.threads();
         while trees.len() < self.trees {
             session.progress("growing", trees.len() as u64, self.trees as u64, "trees");

@@ -1,9 +1,9 @@
 //! Splits the rows of a node in two so that one ranking of labels on each side serves its rows best.
 //!
 //! With `δ_i` the side of row `i` and `r±` a ranking of all labels for each side, the sum over rows of
-//! `nDCG(r^{δ_i}, y_i)` is maximised by turns: for fixed sides, the best ranking sorts labels by the sum of their
-//! normalised gains on that side; for fixed rankings, each row takes the side that serves it better. Neither step can
-//! lower the sum, and there are finitely many states.
+//! `nDCG(r^{δ_i}, y_i)` is maximised by turns: for fixed sides, the best ranking sorts labels by the sum of
+//! their normalised gains on that side; for fixed rankings, each row takes the side that serves it better.
+//! Neither step can lower the sum, and there are finitely many states.
 
 use memoir::{Dataset, Result, Session};
 use rand::Rng;

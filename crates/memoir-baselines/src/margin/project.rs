@@ -1,12 +1,15 @@
 //! The nearest legal dual variables of one row: a small quadratic problem, solved exactly.
 
-/// Steps that always suffice: each ends in another linear piece, and there are no more pieces than variables.
+/// Steps that always suffice: each ends in another linear piece, and there are no more pieces than
+/// variables.
 const STEPS: usize = 1000;
 
-/// Moves both lists to the nearest point at which no number is negative and both have the same sum, at most `limit`.
+/// Moves both lists to the nearest point at which no number is negative and both have the same sum, at most
+/// `limit`.
 ///
 /// With multipliers `m` (equal sums) and `s >= 0` (the limit) the solution is `max(0, negative - m - s)` and
-/// `max(0, positive + m)`; the sums are monotone in them and linear between kinks, so Newton's method ends exactly.
+/// `max(0, positive + m)`; the sums are monotone in them and linear between kinks, so Newton's method ends
+/// exactly.
 pub(super) fn project(negatives: &mut [f64], positives: &mut [f64], limit: f64) {
     let highest_negative = largest(negatives);
     let highest_positive = largest(positives);
@@ -49,7 +52,8 @@ fn excess(numbers: &[f64], shift: f64) -> (f64, f64) {
     (sum, count)
 }
 
-/// Where negatives shifted down and positives shifted up have the same sum; it lies between `low` and `high`.
+/// Where negatives shifted down and positives shifted up have the same sum; it lies between `low` and
+/// `high`.
 fn balance(negatives: &[f64], positives: &[f64], mut low: f64, mut high: f64) -> f64 {
     let mut shift = f64::midpoint(low, high);
     for _ in 0..STEPS {
@@ -75,7 +79,8 @@ fn balance(negatives: &[f64], positives: &[f64], mut low: f64, mut high: f64) ->
     shift
 }
 
-/// Where what lies above it sums up to `sum`, from below: the sum is convex in the shift, so steps never go too far.
+/// Where what lies above it sums up to `sum`, from below: the sum is convex in the shift, so steps never go
+/// too far.
 fn shift_to_sum(numbers: &[f64], highest: f64, sum: f64) -> f64 {
     let mut shift = highest - sum;
     for _ in 0..STEPS {

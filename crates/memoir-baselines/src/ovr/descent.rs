@@ -1,9 +1,10 @@
 //! Dual coordinate descent for one two-class problem after the other on the same rows.
 //!
-//! All problems of one-vs-rest are nearly the same: a class has few rows, and to every other class they are just some
-//! more of the rest. So the problem in which *no* row is positive is solved once, exactly; the problem of a class starts
-//! from that solution with its own rows turned around. From then on only what those rows touch has to move, where a
-//! start from zero would find the same weights of the rest again for every class.
+//! All problems of one-vs-rest are nearly the same: a class has few rows, and to every other class they are
+//! just some more of the rest. So the problem in which *no* row is positive is solved once, exactly; the
+//! problem of a class starts from that solution with its own rows turned around. From then on only what
+//! those rows touch has to move, where a start from zero would find the same weights of the rest again for
+//! every class.
 
 use memoir::{Error, Result, Session};
 use rand::Rng;
@@ -64,11 +65,13 @@ pub(super) struct Background {
     pub(super) weights: Vec<f64>,
     /// Weight of the constant feature.
     pub(super) bias_weight: f64,
-    /// The dual variables, with fewer bits than those of a [`Point`]: as a start they are as good, and they take half the memory.
+    /// The dual variables, with fewer bits than those of a [`Point`]: as a start they are as good, and they
+    /// take half the memory.
     variables: Vec<f32>,
 }
 
-/// What dual variables are held in: there is one for each row, and they take more memory than anything else of a [`Point`].
+/// What dual variables are held in: there is one for each row, and they take more memory than anything else
+/// of a [`Point`].
 pub(super) trait Variable: Copy + Default + Send {
     fn shorten(value: f64) -> Self;
     fn value(self) -> f64;
@@ -178,7 +181,8 @@ impl<L: Loss, C: Column> Problem<'_, L, C> {
         })
     }
 
-    /// Leaves in `point` the solution in which the rows numbered `positives` are positive and all others negative.
+    /// Leaves in `point` the solution in which the rows numbered `positives` are positive and all others
+    /// negative.
     pub(super) fn solve<V: Variable>(
         &self,
         background: &Background,
@@ -196,7 +200,8 @@ impl<L: Loss, C: Column> Problem<'_, L, C> {
         self.descend(point, positives, self.tolerance, random, session)
     }
 
-    /// Works on the rows in `first` first, then on all, until no variable is further than `tolerance` from optimal.
+    /// Works on the rows in `first` first, then on all, until no variable is further than `tolerance` from
+    /// optimal.
     fn descend<V: Variable>(
         &self,
         point: &mut Point<V>,

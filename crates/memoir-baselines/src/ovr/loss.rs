@@ -5,10 +5,12 @@ pub(super) trait Loss: Copy + Send + Sync {
     /// The loss at a margin, before it is multiplied by the row's cost.
     fn at(self, margin: f64) -> f64;
 
-    /// What a dual variable adds to the dual objective (to be minimised) besides half the squared length of the weights.
+    /// What a dual variable adds to the dual objective (to be minimised) besides half the squared length of
+    /// the weights.
     fn conjugate(self, variable: f64, cost: f64) -> f64;
 
-    /// How far a variable is from optimal, given the row's margin and its cost (above 0): the absolute projected gradient.
+    /// How far a variable is from optimal, given the row's margin and its cost (above 0): the absolute
+    /// projected gradient.
     fn violation(self, variable: f64, margin: f64, cost: f64) -> f64;
 
     /// Where the dual objective is least in one variable, given the row's squared length, too.
@@ -55,7 +57,8 @@ impl SquaredHinge {
 pub(super) struct Logistic;
 
 impl Logistic {
-    /// Steps that always suffice: each is half as long as the one before, or halves the bracket around the root.
+    /// Steps that always suffice: each is half as long as the one before, or halves the bracket around the
+    /// root.
     const STEPS: usize = 200;
 }
 
@@ -78,8 +81,9 @@ impl Loss for Logistic {
         }
     }
 
-    /// With `variable = cost σ(t)` the condition of optimality is `t + margin + squared_norm (cost σ(t) - variable) = 0`,
-    /// whose left side grows in `t` with a slope between 1 and `1 + squared_norm cost / 4`: one root, easily bracketed.
+    /// With `variable = cost σ(t)` the condition of optimality is `t + margin + squared_norm (cost σ(t) -
+    /// variable) = 0`, whose left side grows in `t` with a slope between 1 and `1 + squared_norm cost / 4`:
+    /// one root, easily bracketed.
     fn best(self, variable: f64, margin: f64, squared_norm: f64, cost: f64) -> f64 {
         let mut low = -margin - squared_norm * (cost - variable);
         let mut high = -margin + squared_norm * variable;

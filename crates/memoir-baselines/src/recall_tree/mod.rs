@@ -1,19 +1,21 @@
-//! `recall-tree`: a tree of linear routers that sends an example to a short list of candidate classes, and a linear
-//! predictor for each class that is only ever asked about the candidates. Training and prediction take time logarithmic
-//! in the number of classes.
+//! `recall-tree`: a tree of linear routers that sends an example to a short list of candidate classes, and a
+//! linear predictor for each class that is only ever asked about the candidates. Training and prediction
+//! take time logarithmic in the number of classes.
 //!
 //! Source: Daumé, Karampatziakis, Langford and Mineiro, "Logarithmic Time One-Against-Some" (ICML 2017).
 //!
 //! Everything is learned online, one example `(x, y)` after the other:
-//! - a *router* at node `n` learns to send `x` to the child where it raises the entropy of the labels least. With
-//!   `H(s)` the sum of `-ln p(y)` over the examples of child `s`, the example's importance is
+//! - a *router* at node `n` learns to send `x` to the child where it raises the entropy of the labels least.
+//!   With `H(s)` the sum of `-ln p(y)` over the examples of child `s`, the example's importance is
 //!   `|ΔH(left) - ΔH(right)|`;
-//! - a node's *candidates* are its `F` most frequent classes. Descent stops where the lower confidence bound of the
-//!   recall of the child's candidates would fall below the node's own;
-//! - at the node reached, if `y` is a candidate, the predictors of all candidates take a step: `y`'s towards `+1`, the
-//!   others' towards `-1` (*one against some*). They see `x`, a constant, and an indicator of each node on the way.
+//! - a node's *candidates* are its `F` most frequent classes. Descent stops where the lower confidence bound
+//!   of the recall of the child's candidates would fall below the node's own;
+//! - at the node reached, if `y` is a candidate, the predictors of all candidates take a step: `y`'s towards
+//!   `+1`, the others' towards `-1` (*one against some*). They see `x`, a constant, and an indicator of each
+//!   node on the way.
 //!
-//! The algorithm is sequential by nature and runs on one thread. A row with several labels is one example for each.
+//! The algorithm is sequential by nature and runs on one thread. A row with several labels is one example
+//! for each.
 
 mod nodes;
 mod scorer;
@@ -47,7 +49,8 @@ parameters! {
         max_candidates: Option<usize> = "auto" in Kind::Integer(1, 1_000_000_000);
         /// Length of the longest way from the root; auto is log2 of the number of classes
         max_depth: Option<u32> = "auto" in Kind::Integer(0, 60);
-        /// How careful the recall bound is: the logarithm in Bernstein's inequality; 0 trusts observed recall
+        /// How careful the recall bound is: the logarithm in Bernstein's inequality; 0 trusts observed
+        /// recall
         confidence: f64 = "1" in Kind::Number(0.0, 1000.0);
         /// All weights share a table of 2 to this power, found by hashing
         bits: u32 = "22" in Kind::Integer(8, 30);
@@ -64,8 +67,9 @@ impl AlgorithmParams for RecallTreeParams {
     }
 }
 
-/// Candidates at a node for each doubling of the number of classes. The paper's 4 lose the right class of most rows
-/// where rows are as short as titles: 12% accuracy on the onet27 data where 32 reach 30% and all classes 35%.
+/// Candidates at a node for each doubling of the number of classes. The paper's 4 lose the right class of
+/// most rows where rows are as short as titles: 12% accuracy on the onet27 data where 32 reach 30% and all
+/// classes 35%.
 const CANDIDATES_PER_LEVEL: usize = 32;
 
 /// Examples learned between two looks at the cancel flag.

@@ -1,5 +1,5 @@
-//! The tree while it grows: which classes each node has seen, how mixed they are, and how often the node's candidate
-//! list holds the right one.
+//! The tree while it grows: which classes each node has seen, how mixed they are, and how often the node's
+//! candidate list holds the right one.
 
 use rustc_hash::FxHashMap;
 
@@ -49,7 +49,8 @@ impl Node {
             self.counts.push((class, 0));
         }
         let count = self.counts[place].1;
-        // The class trades places with the first of those that have been as frequent: the order stays, in O(log).
+        // The class trades places with the first of those that have been as frequent: the order stays, in
+        // O(log).
         let first = self.counts.partition_point(|&(_, other)| other > count);
         self.counts.swap(first, place);
         let displaced = self.counts[place].0;
@@ -63,7 +64,8 @@ impl Node {
         }
     }
 
-    /// By how much the sum of `-ln p(class)` over this node's examples grows if one more example of `class` comes.
+    /// By how much the sum of `-ln p(class)` over this node's examples grows if one more example of `class`
+    /// comes.
     pub(super) fn entropy_growth(&self, class: u32) -> f64 {
         let place = self.places.get(&class);
         let count = place.map_or(0, |&place| u64::from(self.counts[place as usize].1));
@@ -71,8 +73,8 @@ impl Node {
         of_total - (n_ln_n(count + 1) - n_ln_n(count))
     }
 
-    /// What the share of examples with their class among the candidates is at least, by an empirical Bernstein bound.
-    /// `confidence` is the logarithm in the bound: 0 trusts the observed share.
+    /// What the share of examples with their class among the candidates is at least, by an empirical
+    /// Bernstein bound. `confidence` is the logarithm in the bound: 0 trusts the observed share.
     pub(super) fn recall_bound(&self, confidence: f64) -> f64 {
         if self.total == 0 {
             return 0.0;

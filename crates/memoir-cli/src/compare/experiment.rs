@@ -1,5 +1,5 @@
-//! An experiment as its file says it: data sets, methods, limits, expectations. Everything that can be checked before
-//! the first run is checked here.
+//! An experiment as its file says it: data sets, methods, limits, expectations. Everything that can be
+//! checked before the first run is checked here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! `report.html`: figures, sortable tables, breakdown, machine and commands in one file that needs no network.
-//! `write!` to a `String` cannot fail.
+//! `report.html`: figures, sortable tables, breakdown, machine and commands in one file that needs no
+//! network. `write!` to a `String` cannot fail.
 
 use std::fmt::Write as _;
 

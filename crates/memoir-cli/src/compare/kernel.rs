@@ -42,12 +42,13 @@ pub(crate) fn try_wait(pid: u32) -> io::Result<Option<(ExitStatus, Usage)>> {
 /// Ends all processes of a group at once.
 #[allow(unsafe_code)]
 pub(crate) fn kill_group(group: u32) {
-    // SAFETY: kill takes two integers; the worst outcome is an error, which means that the group is gone already.
+    // SAFETY: kill takes two integers; the worst outcome is an error, which means that the group is gone
+    // already.
     unsafe { libc::kill(-(group as libc::pid_t), libc::SIGKILL) };
 }
 
-/// What the processes of a group use at the moment: CPU time with that of their ended children, resident memory.
-/// Nothing where there is no `/proc`.
+/// What the processes of a group use at the moment: CPU time with that of their ended children, resident
+/// memory. Nothing where there is no `/proc`.
 pub(crate) fn group_usage(group: u32) -> Usage {
     let (ticks_per_second, page) = units();
     let mut total = Usage {

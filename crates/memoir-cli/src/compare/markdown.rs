@@ -1,4 +1,5 @@
-//! `results.md`: the paper's main table, then everything else that was measured. `write!` to a `String` cannot fail.
+//! `results.md`: the paper's main table, then everything else that was measured. `write!` to a `String`
+//! cannot fail.
 
 use std::fmt::Write as _;
 

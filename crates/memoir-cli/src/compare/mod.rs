@@ -1,5 +1,5 @@
-//! Comparisons: every method of an experiment on every data set, each step in a process of its own, measured by the
-//! kernel, judged by us, written down at once.
+//! Comparisons: every method of an experiment on every data set, each step in a process of its own, measured
+//! by the kernel, judged by us, written down at once.
 //!
 //! ```text
 //! experiment ──► datasets ──► convert ──► commands ──► (verbs/measured) ──► predictions ──► results
@@ -141,7 +141,8 @@ fn lock(out: &Path) -> anyhow::Result<fs::File> {
     Ok(file)
 }
 
-/// All runs, in the order in which they are made: repeats outside, so that slow changes of the machine hit all alike.
+/// All runs, in the order in which they are made: repeats outside, so that slow changes of the machine hit
+/// all alike.
 fn order(experiment: &Experiment) -> Vec<Key> {
     let mut keys = Vec::new();
     for data in &experiment.data {
@@ -166,7 +167,8 @@ fn failed_before(results: &Results, (data, method, repeat): &Key) -> bool {
     })
 }
 
-/// Drops results that are to be measured again, that the experiment no longer has, or whose commands have changed.
+/// Drops results that are to be measured again, that the experiment no longer has, or whose commands have
+/// changed.
 fn forget(
     results: &mut Results,
     experiment: &Experiment,
@@ -207,7 +209,8 @@ fn forget(
     Ok(())
 }
 
-/// What a result rests on beside the data: the method, the threads, and for those who did not come through, the limits.
+/// What a result rests on beside the data: the method, the threads, and for those who did not come through,
+/// the limits.
 fn definition(experiment: &Experiment, method: &Method, status: Status) -> String {
     let Method {
         algorithm,

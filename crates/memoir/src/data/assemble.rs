@@ -28,7 +28,8 @@ impl Assembly {
         }
     }
 
-    /// Appends the rows of the next block. Classes that are new are numbered in the order of first appearance.
+    /// Appends the rows of the next block. Classes that are new are numbered in the order of first
+    /// appearance.
     pub(super) fn add(&mut self, parsed: &Parsed, position: Position) {
         let before = self.data.labels.len();
         self.data.rows.append(&parsed.rows);
@@ -57,7 +58,8 @@ impl Assembly {
         self.make_room(position);
     }
 
-    /// Reserves what the rest of the source is likely to need, so that arrays grow about once and end without slack.
+    /// Reserves what the rest of the source is likely to need, so that arrays grow about once and end
+    /// without slack.
     fn make_room(&mut self, position: Position) {
         if position.total <= position.done || position.done == 0 {
             return;

@@ -19,7 +19,8 @@ pub(super) enum RecordEnds {
 }
 
 impl RecordEnds {
-    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last end of a record, or `record`.
+    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last end of a record,
+    /// or `record`.
     fn last_in(&mut self, block: &[u8], from: usize, record: usize) -> usize {
         match self {
             Self::Lines => memchr::memrchr(b'\n', &block[from..]).map_or(record, |place| from + place + 1),

@@ -15,12 +15,12 @@ pub struct ClassNames {
     slots: Vec<Slot>,
 }
 
-/// A place in the hash table. What is compared before names are is here; short names are wholly in it, so that looking
-/// them up touches one place of memory only.
+/// A place in the hash table. What is compared before names are is here; short names are wholly in it, so
+/// that looking them up touches one place of memory only.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
-    /// For a name of at most 8 bytes, these bytes in an arrangement that its length makes unambiguous; for a longer
-    /// one its hash.
+    /// For a name of at most 8 bytes, these bytes in an arrangement that its length makes unambiguous; for a
+    /// longer one its hash.
     head: u64,
     length: u32,
     /// 0 if the slot is free, else one more than the number of the class.
@@ -34,8 +34,8 @@ impl Slot {
         let four = |part: Option<&[u8; 4]>| part.map_or(0, |part| u64::from(u32::from_le_bytes(*part)));
         let head = match *bytes {
             [] => 0,
-            // The first, middle and last of up to three bytes are all of them; so are the first and last four of
-            // up to eight. Few branches matter more here than an elegant layout.
+            // The first, middle and last of up to three bytes are all of them; so are the first and last
+            // four of up to eight. Few branches matter more here than an elegant layout.
             [first, ..] if bytes.len() < 4 => {
                 let (middle, last) = (bytes[bytes.len() / 2], bytes[bytes.len() - 1]);
                 u64::from(u32::from_le_bytes([first, middle, last, 0]))
@@ -106,7 +106,8 @@ impl ClassNames {
         slot.occupied.checked_sub(1)
     }
 
-    /// The place of the slot that holds `name`, or of the free one where it belongs. There is always a free one.
+    /// The place of the slot that holds `name`, or of the free one where it belongs. There is always a free
+    /// one.
     fn probe(&self, sought: Slot, name: &str) -> usize {
         let mut place = sought.place(self.slots.len());
         loop {

@@ -8,8 +8,8 @@ use crate::sparse::{Rows, ask_for};
 /// The set of labels of each row; most often one, sometimes none or several.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LabelSets {
-    /// Where each row's labels begin and, behind them, where the last one's end. Empty as long as every row has exactly one label: most
-    /// data never needs it.
+    /// Where each row's labels begin and, behind them, where the last one's end. Empty as long as every row
+    /// has exactly one label: most data never needs it.
     ends: Vec<usize>,
     labels: Vec<u32>,
 }

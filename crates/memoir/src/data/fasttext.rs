@@ -1,5 +1,5 @@
-//! fastText's format: `__label__a __label__b text …`, one row per line. Labels stand in front; a line without them is
-//! a row without labels.
+//! fastText's format: `__label__a __label__b text …`, one row per line. Labels stand in front; a line
+//! without them is a row without labels.
 
 use super::lines::for_each_line;
 use super::parsed::{Parsed, Problem};

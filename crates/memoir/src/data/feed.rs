@@ -1,5 +1,5 @@
-//! Reads blocks ahead in a thread of its own, so that reading, decompressing and waiting for input go on while other
-//! blocks are parsed, and so that a run can be stopped while its input is silent.
+//! Reads blocks ahead in a thread of its own, so that reading, decompressing and waiting for input go on
+//! while other blocks are parsed, and so that a run can be stopped while its input is silent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,8 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read `source`, at most `ahead` blocks in advance, of about `block_size` bytes if that is given. Problems come up with [`Feed::next_block`].
+    /// Begins to read `source`, at most `ahead` blocks in advance, of about `block_size` bytes if that is
+    /// given. Problems come up with [`Feed::next_block`].
     pub(super) fn start(
         source: Source,
         ends: RecordEnds,
@@ -83,8 +84,8 @@ impl Feed {
     }
 }
 
-/// Bytes of a block for a source of `size` bytes (0 if unknown): enough rows to be worth a task, but the blocks in memory
-/// must stay small beside what becomes of a small file.
+/// Bytes of a block for a source of `size` bytes (0 if unknown): enough rows to be worth a task, but the
+/// blocks in memory must stay small beside what becomes of a small file.
 fn fitting_block_size(size: u64) -> usize {
     match size {
         0 => 1 << 18,

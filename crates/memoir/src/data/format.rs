@@ -13,7 +13,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value …`, several labels as `l1,l2`; indices count from 1 (or from 0 if the options say so).
+    /// `label index:value …`, several labels as `l1,l2`; indices count from 1 (or from 0 if the options say
+    /// so).
     Libsvm,
     /// As libsvm behind a first line `rows features classes`; indices count from 0.
     Xmc,
@@ -90,7 +91,8 @@ impl Format {
         }
     }
 
-    /// The format that a file's name stands for; endings of compressed files (`.gz`, `.zst`, `.xz`) are looked through.
+    /// The format that a file's name stands for; endings of compressed files (`.gz`, `.zst`, `.xz`) are
+    /// looked through.
     pub fn from_path(path: &Path) -> Option<Self> {
         match extension(path)?.as_str() {
             "svm" | "libsvm" | "txt" => Some(Self::Libsvm),
@@ -103,9 +105,9 @@ impl Format {
         }
     }
 
-    /// The format of data whose name does not settle it (`.txt`, or no name at all), where its first rows leave no
-    /// doubt: three whole numbers are an xmc header, which no libsvm row can be; `__label__` begins fastText; an object is
-    /// JSON. Rows are vectors or raw text if they cannot be the other.
+    /// The format of data whose name does not settle it (`.txt`, or no name at all), where its first rows
+    /// leave no doubt: three whole numbers are an xmc header, which no libsvm row can be; `__label__` begins
+    /// fastText; an object is JSON. Rows are vectors or raw text if they cannot be the other.
     pub(super) fn from_content(bytes: &[u8]) -> Option<Self> {
         let bytes = &bytes[preamble(bytes)..];
         let first = bytes.split(|&byte| byte == b'\n').next()?.trim_ascii();
@@ -142,7 +144,8 @@ impl Format {
 /// Rows that are looked at.
 const JUDGED_ROWS: usize = 8;
 
-/// So many `index:value`, behind labels and with rising indices, are vectors: times of day in a text hardly come like that.
+/// So many `index:value`, behind labels and with rising indices, are vectors: times of day in a text hardly
+/// come like that.
 const SURE_PAIRS: usize = 3;
 
 /// Length of the blank lines and comments that `bytes` begins with.

@@ -2,8 +2,8 @@
 
 use super::parsed::{Parsed, Problem};
 
-/// Calls `read` with every line of `bytes`, without its end, and the line's number; a problem makes the line a bad
-/// row, and ends the walk unless bad rows are skipped.
+/// Calls `read` with every line of `bytes`, without its end, and the line's number; a problem makes the line
+/// a bad row, and ends the walk unless bad rows are skipped.
 pub(super) fn for_each_line<'b>(
     bytes: &'b [u8],
     skip_bad_rows: bool,
@@ -38,7 +38,8 @@ pub(super) fn valid_text(bytes: &[u8]) -> Result<&str, Problem> {
     })
 }
 
-/// Parses lines of raw text. Every line is a row, blank ones too, so that answers stay beside their questions.
+/// Parses lines of raw text. Every line is a row, blank ones too, so that answers stay beside their
+/// questions.
 pub(super) fn parse_raw(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
     for_each_line(bytes, skip_bad_rows, parsed, |line, number, parsed| {
         parsed.texts.push(line);

@@ -11,7 +11,8 @@ pub(super) enum BadValue {
     TooLarge,
 }
 
-/// Largest absolute value. Sums of any number of such values, and of their squares, stay within a 32-bit float.
+/// Largest absolute value. Sums of any number of such values, and of their squares, stay within a 32-bit
+/// float.
 pub(super) const LARGEST: f32 = 1e16;
 
 /// Digits that the fast way reads at most: a `u64` holds any 18 of them.
@@ -46,8 +47,8 @@ fn short_digits(bytes: [u8; 8]) -> Option<(u64, usize)> {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     // The first digit is in the lowest byte. Digits become 0 to 9.
     let values = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
-    // Adding 118 sets the high bit of a byte over 9. What is carried into higher bytes does not matter: only the
-    // first byte that is not a digit is looked for.
+    // Adding 118 sets the high bit of a byte over 9. What is carried into higher bytes does not matter: only
+    // the first byte that is not a digit is looked for.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
     if others == 0 {
         return None;
@@ -56,8 +57,8 @@ fn short_digits(bytes: [u8; 8]) -> Option<(u64, usize)> {
     if length == 0 {
         return Some((0, 0));
     }
-    // Shifted so that the last digit is in the highest byte, with zeros before the first. Neighbours are then joined
-    // to numbers of two, of four and of eight digits.
+    // Shifted so that the last digit is in the highest byte, with zeros before the first. Neighbours are
+    // then joined to numbers of two, of four and of eight digits.
     let ones = values << (64 - 8 * length);
     let twos = (ones & 0x00ff_00ff_00ff_00ff) * 10 + ((ones >> 8) & 0x00ff_00ff_00ff_00ff);
     let fours = (twos & 0x0000_ffff_0000_ffff) * 100 + ((twos >> 16) & 0x0000_ffff_0000_ffff);
@@ -65,8 +66,8 @@ fn short_digits(bytes: [u8; 8]) -> Option<(u64, usize)> {
     Some((eight, length as usize))
 }
 
-/// Reads a plain decimal (`-12.5`) at the start of `bytes`: the value and its length. `None` if the number is not
-/// plain, or not certain to be rounded as `str::parse` does, or not followed by what `ends` accepts.
+/// Reads a plain decimal (`-12.5`) at the start of `bytes`: the value and its length. `None` if the number
+/// is not plain, or not certain to be rounded as `str::parse` does, or not followed by what `ends` accepts.
 pub(super) fn plain_decimal(bytes: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f32, usize)> {
     let negative = bytes.first() == Some(&b'-');
     let mut position = usize::from(negative);
@@ -97,8 +98,8 @@ pub(super) fn plain_decimal(bytes: &[u8], ends: impl Fn(u8) -> bool) -> Option<(
     if digits == 0 || mantissa >= 1 << 53 {
         return None;
     }
-    // Both operands are exact, so the quotient is the f64 nearest to the number. Rounding that to f32 gives the f32
-    // nearest to the number unless the f64 lies within one step of the middle between two f32s.
+    // Both operands are exact, so the quotient is the f64 nearest to the number. Rounding that to f32 gives
+    // the f32 nearest to the number unless the f64 lies within one step of the middle between two f32s.
     let nearest = mantissa as f64 / POWERS_OF_TEN[decimals];
     let below_f32 = nearest.to_bits() & 0x1fff_ffff;
     if decimals > 0 && below_f32.abs_diff(0x1000_0000) <= 1 {

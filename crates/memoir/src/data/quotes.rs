@@ -1,7 +1,8 @@
-//! Follows the quotes of comma- or tab-separated values: where records end, where fields begin, what is malformed.
+//! Follows the quotes of comma- or tab-separated values: where records end, where fields begin, what is
+//! malformed.
 //!
-//! A record whose quotes are malformed ends with its first line: a quote that is never closed, or closed by the opening quote
-//! of a later record, must not take the good records behind it along.
+//! A record whose quotes are malformed ends with its first line: a quote that is never closed, or closed by
+//! the opening quote of a later record, must not take the good records behind it along.
 
 /// Where in a record the scanner is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +51,8 @@ impl QuoteScanner {
         };
     }
 
-    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last record end, or `record` if
-    /// there is none.
+    /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last record end, or
+    /// `record` if there is none.
     pub(super) fn last_record_end(&mut self, block: &[u8], from: usize, record: usize) -> usize {
         let (mut place, mut record) = (from, record);
         while place < block.len() {

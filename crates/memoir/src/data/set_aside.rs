@@ -1,5 +1,6 @@
-//! Which rows are set aside to calibrate by. Decided by what is in a row alone, because two places must agree on it: the
-//! weighting of features, which must not know the labels of these rows, and the training that leaves them out.
+//! Which rows are set aside to calibrate by. Decided by what is in a row alone, because two places must
+//! agree on it: the weighting of features, which must not know the labels of these rows, and the training
+//! that leaves them out.
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -63,7 +64,8 @@ impl SetAside {
         self.limit == 0
     }
 
-    /// What decides about each row: equal for rows with the same features, so that they are set aside together.
+    /// What decides about each row: equal for rows with the same features, so that they are set aside
+    /// together.
     pub(crate) fn hashes(rows: &Rows) -> Vec<u64> {
         let hash = |row| xxh3_64(bytemuck::cast_slice(rows.row(row).indices));
         (0..rows.len()).into_par_iter().map(hash).collect()

@@ -7,9 +7,10 @@ use crate::eval::tally::{ClassTally, Evaluation};
 
 /// How frequent a class is in training.
 ///
-/// Classes are walked from the most frequent to the rarest (ties: lower number first). Those met before a third of the
-/// training labels is covered are the head, before two thirds the middle, the others the tail: each band holds about a
-/// third of the training labels, and usually far more classes than the one before it.
+/// Classes are walked from the most frequent to the rarest (ties: lower number first). Those met before a
+/// third of the training labels is covered are the head, before two thirds the middle, the others the tail:
+/// each band holds about a third of the training labels, and usually far more classes than the one before
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Band {
@@ -65,11 +66,13 @@ impl Band {
 pub struct FrequencyBand {
     /// Which band.
     pub band: Band,
-    /// How many classes training put into it (for [`Band::Unseen`]: how many such classes the test data has).
+    /// How many classes training put into it (for [`Band::Unseen`]: how many such classes the test data
+    /// has).
     pub classes: u64,
     /// Test labels whose class is in the band.
     pub labels: u64,
-    /// Share of those that are the best class of their row; with one label per row, the accuracy within the band.
+    /// Share of those that are the best class of their row; with one label per row, the accuracy within the
+    /// band.
     pub recall_at_1: f64,
     /// Share of those that are among the five best classes of their row.
     pub recall_at_5: f64,

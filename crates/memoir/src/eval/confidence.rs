@@ -1,7 +1,7 @@
 //! Is a probability what it says? And how many rows can be left to the machine at a wanted accuracy?
 //!
-//! Answers are sorted into ten thousand bins by their probability, so memory does not grow with the rows, and a threshold is
-//! known to four decimals.
+//! Answers are sorted into ten thousand bins by their probability, so memory does not grow with the rows,
+//! and a threshold is known to four decimals.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 /// How often each class was mistaken for each other one.
 ///
-/// Counts are exact while there are at most [`Confusions::CAPACITY`] different pairs. Beyond that, the rarest pairs are
-/// given up (Misra and Gries' scheme): a count may then be too low by at most [`Confusions::undercount`], and every pair
-/// that is more frequent than that is kept.
+/// Counts are exact while there are at most [`Confusions::CAPACITY`] different pairs. Beyond that, the
+/// rarest pairs are given up (Misra and Gries' scheme): a count may then be too low by at most
+/// [`Confusions::undercount`], and every pair that is more frequent than that is kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Confusions {
     counts: FxHashMap<(u32, u32), u64>,
@@ -37,7 +37,8 @@ impl Confusions {
         self.undercount
     }
 
-    /// The `limit` most frequent pairs `(truth, predicted, count)`; of equal counts the lower class numbers first.
+    /// The `limit` most frequent pairs `(truth, predicted, count)`; of equal counts the lower class numbers
+    /// first.
     pub fn most_frequent(&self, limit: usize) -> Vec<(u32, u32, u64)> {
         let mut all: Vec<_> = self
             .counts
@@ -54,8 +55,8 @@ impl Confusions {
         all
     }
 
-    /// Once over `capacity`, lowers every count by the one in the middle: at least half of the pairs go, so the cost of
-    /// doing this is shared by as many additions.
+    /// Once over `capacity`, lowers every count by the one in the middle: at least half of the pairs go, so
+    /// the cost of doing this is shared by as many additions.
     fn shrink_to(&mut self, capacity: usize) {
         if self.counts.len() <= capacity {
             return;

@@ -1,9 +1,9 @@
-//! What hashing promises about the time of a search: the paper's `rho(c, S)` for SimpleLSH, and the exponent that
-//! follows from it.
+//! What hashing promises about the time of a search: the paper's `rho(c, S)` for SimpleLSH, and the exponent
+//! that follows from it.
 //!
-//! Vectors are no longer than 1. Two signs along a random direction agree with probability `1 - arccos(s) / pi`, with s the
-//! inner product. (The paper prints `cos` for `arccos`.) Telling an inner product of at least S from one of at most cS
-//! takes `n^rho(c, S) log(1 / delta)` time for n vectors.
+//! Vectors are no longer than 1. Two signs along a random direction agree with probability
+//! `1 - arccos(s) / pi`, with s the inner product. (The paper prints `cos` for `arccos`.) Telling an inner
+//! product of at least S from one of at most cS takes `n^rho(c, S) log(1 / delta)` time for n vectors.
 
 use std::f64::consts::PI;
 
@@ -14,10 +14,12 @@ pub fn agreement(inner_product: f64) -> f64 {
     1.0 - inner_product.clamp(-1.0, 1.0).acos() / PI
 }
 
-/// `rho(c, S) = log p1 / log p2` with p1 the agreement at S and p2 the one at cS: 0 is free, 1 is a full scan.
+/// `rho(c, S) = log p1 / log p2` with p1 the agreement at S and p2 the one at cS: 0 is free, 1 is a full
+/// scan.
 pub fn hash_quality(c: f64, s: f64) -> f64 {
     let (near, far) = (agreement(s).ln(), agreement(c * s).ln());
-    // At S = 1 all signs agree: both logarithms are 0 only where c is 1, too, and then nothing can be told apart.
+    // At S = 1 all signs agree: both logarithms are 0 only where c is 1, too, and then nothing can be told
+    // apart.
     if near == 0.0 && far == 0.0 {
         1.0
     } else {
@@ -32,7 +34,8 @@ pub struct SearchExponent {
     pub epsilon: f64,
     /// Levels of the recursion: S = 1, c, c^2 ... until c S is epsilon or less.
     pub levels: usize,
-    /// The exponent as printed, the least rho over the levels. It is 0, that of S = 1, where all signs agree.
+    /// The exponent as printed, the least rho over the levels. It is 0, that of S = 1, where all signs
+    /// agree.
     pub printed: f64,
     /// The largest rho over the levels: the time of the recursion is that of its slowest level.
     pub slowest: f64,
@@ -61,7 +64,8 @@ impl SearchExponent {
         }
     }
 
-    /// How many times longer a search among `many` vectors takes than one among `few`, if the slowest level decides.
+    /// How many times longer a search among `many` vectors takes than one among `few`, if the slowest level
+    /// decides.
     pub fn growth(&self, few: usize, many: usize) -> f64 {
         (many as f64 / few as f64).powf(self.slowest)
     }

@@ -11,10 +11,10 @@ pub fn hinge_loss(margins: &[f64], rho: f64) -> f64 {
 /// Right-hand side of Theorem 1, term by term: an upper bound on the share of wrong answers that holds with
 /// probability 1 - delta.
 ///
-/// The theorem as printed takes the loss of the approximate margins at `rho (1 + epsilon)`. Its proof gives that loss
-/// times `(1 + epsilon)`: where `m >= m_approximate - epsilon rho`,
-/// `1 - m / rho <= (1 + epsilon) (1 - m_approximate / (rho (1 + epsilon)))`. Without the factor a worse oracle gets a
-/// smaller "bound", even below the loss of the exact margins. Both forms are here; only the corrected one is a bound.
+/// The theorem as printed takes the loss of the approximate margins at `rho (1 + epsilon)`. Its proof gives
+/// that loss times `(1 + epsilon)`: where `m >= m_approximate - epsilon rho`, `1 - m / rho <= (1 + epsilon)
+/// (1 - m_approximate / (rho (1 + epsilon)))`. Without the factor a worse oracle gets a smaller "bound",
+/// even below the loss of the exact margins. Both forms are here; only the corrected one is a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Theorem1 {
     /// Inexactness relative to rho: approximate margins exceed exact ones by at most `epsilon * rho`.
@@ -23,7 +23,8 @@ pub struct Theorem1 {
     pub printed_loss: f64,
     /// Loss term that the proof gives: `(1 + epsilon)` times the printed one, plus [`Theorem1::excess`].
     pub loss: f64,
-    /// Mean of what the gaps exceed `epsilon * rho` by, in units of rho. It is 0 where no gap does, as the theorem assumes.
+    /// Mean of what the gaps exceed `epsilon * rho` by, in units of rho. It is 0 where no gap does, as the
+    /// theorem assumes.
     pub excess: f64,
     /// `4 C / rho` times the empirical Rademacher complexity (first form).
     pub rademacher_term: f64,
@@ -94,8 +95,9 @@ impl Theorem1 {
 
 /// By how much the averaged weights of Algorithm 1 may miss the best objective (Theorem 2).
 ///
-/// The statement has `c` where the proof has its square (the squared length of a sub-gradient, `G^2`), and the mean
-/// error once where the proof has it twice. Both forms are here; only the one of the proof is a bound.
+/// The statement has `c` where the proof has its square (the squared length of a sub-gradient, `G^2`), and
+/// the mean error once where the proof has it twice. Both forms are here; only the one of the proof is a
+/// bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Theorem2 {
     /// `c = sqrt(lambda) + 2 + epsilon`.
@@ -104,14 +106,14 @@ pub struct Theorem2 {
     pub printed_optimisation_term: f64,
     /// By the proof: `c^2 (1 + log n) / (2 lambda n)`.
     pub optimisation_term: f64,
-    /// `psi = min(1, (1 - delta_hat) epsilon sqrt(lambda) + delta_hat + sqrt(log(1 / delta) / n)) / sqrt(lambda)`: once as
-    /// printed, twice by the proof.
+    /// `psi = min(1, (1 - delta_hat) epsilon sqrt(lambda) + delta_hat + sqrt(log(1 / delta) / n)) /
+    /// sqrt(lambda)`: once as printed, twice by the proof.
     pub psi: f64,
 }
 
 impl Theorem2 {
-    /// After `n` steps with margins that are inexact by more than `epsilon` with probability at most `delta_hat`; the
-    /// bound holds with probability 1 - `delta`.
+    /// After `n` steps with margins that are inexact by more than `epsilon` with probability at most
+    /// `delta_hat`; the bound holds with probability 1 - `delta`.
     pub fn new(lambda: f64, n: u64, epsilon: f64, delta_hat: f64, delta: f64) -> Self {
         let (root, n) = (lambda.sqrt(), n.max(1) as f64);
         let c = root + 2.0 + epsilon;
@@ -212,8 +214,8 @@ mod tests {
         assert!(!terms.is_informative);
     }
 
-    /// Margins, gaps and allowed gaps at random: the corrected loss is never below that of the exact margins, the printed
-    /// one sometimes is.
+    /// Margins, gaps and allowed gaps at random: the corrected loss is never below that of the exact
+    /// margins, the printed one sometimes is.
     #[test]
     fn the_corrected_loss_bounds_the_exact_one_and_the_printed_does_not() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);

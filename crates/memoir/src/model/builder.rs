@@ -34,7 +34,8 @@ impl LinearBuilder {
         }
     }
 
-    /// As [`LinearBuilder::new`], with weights that are rounded to 16 bits as they come, and so never take more memory than that.
+    /// As [`LinearBuilder::new`], with weights that are rounded to 16 bits as they come, and so never take
+    /// more memory than that.
     pub fn of_halves(classes: usize) -> Self {
         Self {
             weights: Values::F16(Vec::new()),
@@ -55,7 +56,8 @@ impl LinearBuilder {
         }
     }
 
-    /// Appends the next feature: its classes, in increasing order, with their weights. Weights of 0 are left out.
+    /// Appends the next feature: its classes, in increasing order, with their weights. Weights of 0 are left
+    /// out.
     ///
     /// # Panics
     /// If classes do not increase or are too many: a mistake in the program, not in data.

@@ -1,4 +1,5 @@
-//! What a class has learned: its strongest features, and the classes most like it. Both look at all features, in parallel.
+//! What a class has learned: its strongest features, and the classes most like it. Both look at all
+//! features, in parallel.
 
 use std::ops::Range;
 
@@ -8,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::{FeatureWeight, Model};
 use crate::{Result, Session};
 
-/// Pieces that the features are cut into, whatever the number of threads. Sums over them are added up in their order, so the
-/// result is the same at any number.
+/// Pieces that the features are cut into, whatever the number of threads. Sums over them are added up in
+/// their order, so the result is the same at any number.
 const PIECES: usize = 16;
 
 /// Two sums over the features, for one class.

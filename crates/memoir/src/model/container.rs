@@ -1,6 +1,8 @@
-//! The container of a model file, as bytes: a safetensors header, arrays, checksums. Knows nothing of what they mean.
+//! The container of a model file, as bytes: a safetensors header, arrays, checksums. Knows nothing of what
+//! they mean.
 //!
-//! `docs/model-file.md` specifies it. Everything in a file is hostile until checked here: lengths, text, offsets, types.
+//! `docs/model-file.md` specifies it. Everything in a file is hostile until checked here: lengths, text,
+//! offsets, types.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -360,10 +362,11 @@ fn invalid(path: &Path, message: String) -> Error {
 /// Maps a file into memory, read-only.
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: the map is undefined behaviour only if the file changes while it is used. This program never writes into
-    // a model file: it writes beside and renames, which leaves the mapped file as it was. Every number in it
-    // may have any value (all types are plain numbers), and sizes are checked against the map's length
-    // once, which does not change. A foreign process that cuts the file ends this one by a signal, not by misuse.
+    // SAFETY: the map is undefined behaviour only if the file changes while it is used. This program never
+    // writes into a model file: it writes beside and renames, which leaves the mapped file as it was. Every
+    // number in it may have any value (all types are plain numbers), and sizes are checked against the map's
+    // length once, which does not change. A foreign process that cuts the file ends this one by a signal,
+    // not by misuse.
     unsafe { memmap2::MmapOptions::new().map(file) }
 }
 

@@ -32,7 +32,8 @@ pub struct FixedScorer<P: Posting> {
     /// Start of each feature's postings, and one past the end.
     offsets: Storage<u64>,
     postings: Storage<P>,
-    /// Features with so many postings that adding a dense row is quicker; the row is made when first asked for.
+    /// Features with so many postings that adding a dense row is quicker; the row is made when first asked
+    /// for.
     dense: FxHashMap<u32, OnceLock<Box<[i16]>>>,
     /// The number of postings from which that holds.
     dense_from: usize,
@@ -67,7 +68,8 @@ impl<P: Posting> FixedScorer<P> {
         }
     }
 
-    /// Leaves out of each row the smallest values that together hold at most the share `trim` of its squared length.
+    /// Leaves out of each row the smallest values that together hold at most the share `trim` of its squared
+    /// length.
     pub fn with_trim(self, trim: f32) -> Self {
         let trim = if trim > 0.0 { vec![trim] } else { Vec::new() };
         Self {

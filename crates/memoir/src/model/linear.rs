@@ -1,7 +1,8 @@
-//! The scorer kind `linear`: a class's score is the inner product of its weights with the row, plus its bias.
+//! The scorer kind `linear`: a class's score is the inner product of its weights with the row, plus its
+//! bias.
 //!
-//! Weights are kept by *feature*: for each feature the classes that it speaks for or against. A row touches only the
-//! lists of its own features, however many classes there are.
+//! Weights are kept by *feature*: for each feature the classes that it speaks for or against. A row touches
+//! only the lists of its own features, however many classes there are.
 
 use std::ops::Range;
 
@@ -50,7 +51,8 @@ pub struct Linear {
     bias: Option<Storage<f32>>,
 }
 
-/// Calls `$body` with `$rows` as a [`WeightRows`] of the types at hand, so that hot loops are compiled for each.
+/// Calls `$body` with `$rows` as a [`WeightRows`] of the types at hand, so that hot loops are compiled for
+/// each.
 macro_rules! with_rows {
     ($linear:expr, $rows:ident => $body:expr) => {{
         let linear: &Linear = $linear;
@@ -209,7 +211,8 @@ impl Linear {
         });
     }
 
-    /// The weight of `class` in the list of `feature`, if it has one. Lists are sorted; a damaged list may hide it.
+    /// The weight of `class` in the list of `feature`, if it has one. Lists are sorted; a damaged list may
+    /// hide it.
     fn weight(&self, feature: u32, class: u32) -> Option<f32> {
         with_rows!(self, rows => {
             let (ids, weights) = rows.row(feature);

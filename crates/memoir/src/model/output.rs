@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Bytes that are gathered before they are written. Arrays are longer: they go to the file as they are, without a copy.
+/// Bytes that are gathered before they are written. Arrays are longer: they go to the file as they are,
+/// without a copy.
 const BUFFER: usize = 1 << 16;
 
-/// Writes a file through `fill`. The target changes only when everything is written; on an error, nothing is left behind.
+/// Writes a file through `fill`. The target changes only when everything is written; on an error, nothing is
+/// left behind.
 ///
 /// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
 pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {

@@ -1,5 +1,5 @@
-//! The scorer of packed weights: what `memoir compact` leaves behind. Scores are computed as by fixed-point weights, from rows
-//! that are read as they lie in the file.
+//! The scorer of packed weights: what `memoir compact` leaves behind. Scores are computed as by fixed-point
+//! weights, from rows that are read as they lie in the file.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -1,5 +1,5 @@
-//! The scorer kind `reduced`: a row is mapped to a short dense one, and a class's score is the inner product of that with
-//! the class's dense weights. What `memoir-lsh` leaves behind.
+//! The scorer kind `reduced`: a row is mapped to a short dense one, and a class's score is the inner product
+//! of that with the class's dense weights. What `memoir-lsh` leaves behind.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -238,7 +238,8 @@ impl Scorer for Reduced {
         Some((self.weights.len(), element))
     }
 
-    /// The map is linear: a feature's part in a score is its value times its vector's inner product with the weights.
+    /// The map is linear: a feature's part in a score is its value times its vector's inner product with the
+    /// weights.
     fn contributions(&self, row: RowView<'_>, class: u32) -> Option<Vec<(u32, f32)>> {
         let mut wide = Vec::new();
         let weights = ((class as usize) < self.classes).then(|| self.class(class as usize, &mut wide))?;

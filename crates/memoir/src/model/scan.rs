@@ -1,6 +1,7 @@
 //! The exact scan: scores of all classes for one row, and the best of them. The hot loop of prediction.
 //!
-//! Scores are sums in a fixed order (bias, then the row's features as they come), so equal input gives equal bits.
+//! Scores are sums in a fixed order (bias, then the row's features as they come), so equal input gives equal
+//! bits.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -31,7 +32,8 @@ impl ClassId for u16 {
     }
 
     fn scatter(accumulator: &mut [f32], ids: &[Self], weights: &[f32], factor: f32) {
-        // An array as long as u16 has values: no stored number can lie outside, so no check is needed per posting.
+        // An array as long as u16 has values: no stored number can lie outside, so no check is needed per
+        // posting.
         let Ok(cells) = <&mut [f32; 1 << 16]>::try_from(accumulator) else {
             return;
         };
@@ -163,8 +165,8 @@ pub(super) fn best<C: ClassId, W: Weight>(
     top.reset(k.min(classes));
     for (group, scores) in scratch.accumulator[..classes].chunks(GROUP).enumerate() {
         let threshold = top.threshold();
-        // Counts what is ruled out rather than what might enter, so that a NaN (a damaged weight) is looked at too and
-        // ends up where the total order puts it.
+        // Counts what is ruled out rather than what might enter, so that a NaN (a damaged weight) is looked
+        // at too and ends up where the total order puts it.
         let ruled_out: usize = scores.iter().map(|&score| usize::from(score <= threshold)).sum();
         if ruled_out == scores.len() {
             continue;

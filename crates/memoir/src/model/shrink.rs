@@ -15,14 +15,15 @@ const WEIGHT_ARRAYS: [&str; 4] = [
 const TRIES: usize = 20;
 
 impl Model {
-    /// Forgets what is of use only to go on training: how many training rows hold each feature, and the rows that were kept
-    /// to be repeated.
+    /// Forgets what is of use only to go on training: how many training rows hold each feature, and the rows
+    /// that were kept to be repeated.
     pub fn finalize(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
         self.replay = None;
     }
 
-    /// Drops the smallest weights until the model's file takes at most `most_bytes`, and tells how many went.
+    /// Drops the smallest weights until the model's file takes at most `most_bytes`, and tells how many
+    /// went.
     pub fn shrink(mut self, most_bytes: u64, session: &Session<'_>) -> Result<Self> {
         let before = self.summary()?;
         let Some(weights) = before.weights.filter(|_| before.file_bytes > most_bytes) else {

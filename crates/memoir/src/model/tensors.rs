@@ -101,8 +101,8 @@ pub trait TensorSource {
     fn invalid(&self, message: String) -> crate::Error;
 }
 
-/// Puts the postings of a feature right where a damaged file has them out of order, repeated, or of classes that do not
-/// exist.
+/// Puts the postings of a feature right where a damaged file has them out of order, repeated, or of classes
+/// that do not exist.
 pub(super) fn in_order(postings: &mut Vec<(u32, f32)>, classes: usize) {
     let fits = postings.is_sorted_by(|a, b| a.0 < b.0);
     if fits && postings.last().is_none_or(|last| (last.0 as usize) < classes) {

@@ -1,22 +1,23 @@
-//! `exact`: the scores of all classes, from lists of the classes by feature. The truth that other oracles are tested
-//! against, and the fastest one while rows are short.
+//! `exact`: the scores of all classes, from lists of the classes by feature. The truth that other oracles
+//! are tested against, and the fastest one while rows are short.
 //!
-//! A row meets only the lists of its own features. A feature that many classes have (the constant one: all) is a dense
-//! array, which is added without looking at class numbers.
+//! A row meets only the lists of its own features. A feature that many classes have (the constant one: all)
+//! is a dense array, which is added without looking at class numbers.
 
 use super::{Oracle, Query};
 use crate::model::Scratch;
 use crate::sparse::{ClassRows, ClassVectors, RowView, Scored, TopK};
 use crate::{Result, Session};
 
-/// A feature that more than one in so many classes have becomes a dense array: adding that costs about an eighth of a
-/// scattered addition per class.
+/// A feature that more than one in so many classes have becomes a dense array: adding that costs about an
+/// eighth of a scattered addition per class.
 const DENSE_SHARE: usize = 8;
 
 /// Classes looked at together when selecting: one comparison with their maximum rules most groups out.
 const GROUP: usize = 32;
 
-/// When more than one in so many entries belong to changed classes, building the lists anew is cheaper than editing.
+/// When more than one in so many entries belong to changed classes, building the lists anew is cheaper than
+/// editing.
 const REBUILD_SHARE: usize = 8;
 
 /// Features handled between two looks at the cancel flag.

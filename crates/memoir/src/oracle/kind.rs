@@ -16,8 +16,8 @@ parameters! {
         sw_ef_construction: usize = "32" in Kind::Integer(1, 100_000);
         /// sw-graph: breadth of the search for rivals
         sw_ef_search: usize = "32" in Kind::Integer(1, 100_000);
-        /// sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in the
-        /// original
+        /// sw-graph: classes sharing features with the row that a search starts from; 0: random ones, as in
+        /// the original
         sw_seeds: usize = "512" in Kind::Integer(0, 1000);
         /// simple-lsh: signs in the code of a class
         hash_bits: usize = "64" in Kind::Integer(1, 4096);

@@ -25,7 +25,8 @@ impl<W: ClassVectors> Oracle<W> for Random {
         out.clear();
         let classes = weights.classes() as u32;
         let mut random = SplitMix64::seed_from_u64(query.draw);
-        // Each miss is a true class, a zero vector or a repeat; a bounded number of tries keeps the worst case short.
+        // Each miss is a true class, a zero vector or a repeat; a bounded number of tries keeps the worst
+        // case short.
         for _ in 0..4 * query.k + 32 {
             if out.len() == query.k || classes == 0 {
                 break;

@@ -2,15 +2,14 @@
 
 /// Defines the parameters of an algorithm, once for everybody who needs them.
 ///
-/// A field has a documentation comment, which is also its help text; a type ([`ParameterType`]); a default, written as
-/// a user would write it, with `"auto"` for what is left to the algorithm (the type is then an `Option`); and a range,
-/// unless the type says it all. A last line
-/// `..name: Type;` adds the parameters of another set, with other defaults
-/// where these are named.
+/// A field has a documentation comment, which is also its help text; a type ([`ParameterType`]); a default,
+/// written as a user would write it, with `"auto"` for what is left to the algorithm (the type is then an
+/// `Option`); and a range, unless the type says it all. A last line `..name: Type;` adds the parameters of
+/// another set, with other defaults where these are named.
 ///
-/// The result is a struct with public fields, `Default`, a setter for each field and [`Parameters`]: the table for
-/// command lines, checked construction from texts, range checks, and a list of all values. A default that does not suit
-/// the type, and a range that the type cannot hold, are errors of the compiler.
+/// The result is a struct with public fields, `Default`, a setter for each field and [`Parameters`]: the
+/// table for command lines, checked construction from texts, range checks, and a list of all values. A
+/// default that does not suit the type, and a range that the type cannot hold, are errors of the compiler.
 ///
 /// ```
 /// use memoir::params::{Kind, Parameters};
@@ -76,7 +75,8 @@ macro_rules! parameters {
         impl Default for $name {
             fn default() -> Self {
                 let default = |spec: &$crate::params::Spec| spec.parse(spec.default).ok();
-                // A default that the table's own range refuses would be a mistake in the definition; tests look for it.
+                // A default that the table's own range refuses would be a mistake in the definition; tests
+                // look for it.
                 #[allow(unused_mut)]
                 let mut specs = <Self as $crate::params::Parameters>::SPECS.iter();
                 Self {

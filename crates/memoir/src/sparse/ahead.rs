@@ -1,6 +1,7 @@
 //! Asking for memory before it is needed.
 
-/// Asks for the element of `all` at `index`, if there is one, so that nobody waits for it when it is needed soon after.
+/// Asks for the element of `all` at `index`, if there is one, so that nobody waits for it when it is needed
+/// soon after.
 #[inline]
 pub(crate) fn ask_for<T>(all: &[T], index: usize) {
     if let Some(element) = all.get(index) {

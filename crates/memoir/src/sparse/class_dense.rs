@@ -124,8 +124,8 @@ impl ClassDense {
         self.zeros.set(class, square == 0.0);
     }
 
-    /// Adds a batch of rows, which are reduced: a class's rows are added up first, as reducing is linear. Returns the
-    /// touched classes, in increasing order. `addends` are left sorted by class.
+    /// Adds a batch of rows, which are reduced: a class's rows are added up first, as reducing is linear.
+    /// Returns the touched classes, in increasing order. `addends` are left sorted by class.
     pub fn add(&mut self, addends: &mut [Addend], rows: &Rows, session: &Session<'_>) -> Result<Vec<u32>> {
         addends.sort_by_key(|addend| addend.class);
         let addends = &*addends;

@@ -1,7 +1,8 @@
-//! Weights as one sparse vector per class (the paper's "C lists of CSR sparse vectors"), with one shared multiplier.
+//! Weights as one sparse vector per class (the paper's "C lists of CSR sparse vectors"), with one shared
+//! multiplier.
 //!
-//! Memory is O(nnz(W) + C). A product of the whole matrix with a number costs one multiplication: it goes into the
-//! multiplier (the paper's `acc`), and what is added later is divided by it.
+//! Memory is O(nnz(W) + C). A product of the whole matrix with a number costs one multiplication: it goes
+//! into the multiplier (the paper's `acc`), and what is added later is divided by it.
 
 use std::cmp::Ordering;
 
@@ -70,8 +71,8 @@ impl SparseVector {
         }
     }
 
-    /// The paper's Truncate, with `threshold` = (C / xi) lambda `eta_k`: an `omega_j` above it becomes `omega_j` minus it, one
-    /// below its negative `omega_j` plus it, and all others 0.
+    /// The paper's Truncate, with `threshold` = (C / xi) lambda `eta_k`: an `omega_j` above it becomes
+    /// `omega_j` minus it, one below its negative `omega_j` plus it, and all others 0.
     fn truncate(&mut self, threshold: f32) {
         let mut kept = 0;
         for at in 0..self.indices.len() {
@@ -98,7 +99,8 @@ pub struct Addend {
     pub class: u32,
     /// Which row of the data.
     pub row: u32,
-    /// How much of it, in scaled units (the multiplier is taken care of). With 0 the class counts as touched only.
+    /// How much of it, in scaled units (the multiplier is taken care of). With 0 the class counts as touched
+    /// only.
     pub coefficient: f32,
 }
 
@@ -205,8 +207,9 @@ impl ClassRows {
         true
     }
 
-    /// Adds a batch and truncates what it touched by `threshold` (scaled; 0 for none). Returns the touched classes,
-    /// in increasing order. `addends` are left sorted by class; those of a class are added in the order given.
+    /// Adds a batch and truncates what it touched by `threshold` (scaled; 0 for none). Returns the touched
+    /// classes, in increasing order. `addends` are left sorted by class; those of a class are added in the
+    /// order given.
     pub fn add(
         &mut self,
         addends: &mut [Addend],
@@ -296,7 +299,8 @@ pub(super) fn gather(
     }
 }
 
-/// Inner product of two sorted sparse vectors: each entry of the shorter is looked up in the rest of the longer.
+/// Inner product of two sorted sparse vectors: each entry of the shorter is looked up in the rest of the
+/// longer.
 pub fn sparse_dot(left: RowView<'_>, right: RowView<'_>) -> f32 {
     let (short, long) = if left.len() <= right.len() {
         (left, right)

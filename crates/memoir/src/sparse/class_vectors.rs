@@ -4,8 +4,8 @@ use crate::sparse::{RowView, Spread};
 
 /// One weight vector per class, all with one shared multiplier that does not change their order.
 ///
-/// Everything here is *unscaled*: without the multiplier. A common positive factor changes neither which class scores
-/// highest nor which neighbours a class has, so shrinking all weights never touches an index.
+/// Everything here is *unscaled*: without the multiplier. A common positive factor changes neither which
+/// class scores highest nor which neighbours a class has, so shrinking all weights never touches an index.
 pub trait ClassVectors: Send + Sync {
     /// Number of classes.
     fn classes(&self) -> usize;

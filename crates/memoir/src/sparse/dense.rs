@@ -1,5 +1,5 @@
-//! Inner products and sums of dense vectors. Each exists twice, compiled with AVX2 and without; both add in the same
-//! order, without fused operations, so they give the same bits.
+//! Inner products and sums of dense vectors. Each exists twice, compiled with AVX2 and without; both add in
+//! the same order, without fused operations, so they give the same bits.
 
 // A plain function must become part of its AVX2 caller to be compiled for AVX2.
 #![allow(clippy::inline_always)]
@@ -37,7 +37,8 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
     dispatch!(dot_plain / dot_avx2(left, right))
 }
 
-/// Inner products of `left` with each of four vectors of its length: the same bits as [`dot`], but `left` is read once.
+/// Inner products of `left` with each of four vectors of its length: the same bits as [`dot`], but `left` is
+/// read once.
 pub fn dot_four(left: &[f32], right: [&[f32]; TOGETHER]) -> [f32; TOGETHER] {
     dispatch!(dot_four_plain / dot_four_avx2(left, right))
 }

@@ -1,11 +1,12 @@
-//! A linear map from sparse rows to short dense ones: what is left of a truncated singular value decomposition.
+//! A linear map from sparse rows to short dense ones: what is left of a truncated singular value
+//! decomposition.
 
 use crate::sparse::{RowView, Storage, dense};
 
 /// A matrix of features times dimensions: the reduced row is the sum of value times the feature's vector.
 ///
-/// A feature's vector is kept as 16-bit whole numbers and one factor: half the memory of single precision, with errors of
-/// at most 1/65534 of its largest component.
+/// A feature's vector is kept as 16-bit whole numbers and one factor: half the memory of single precision,
+/// with errors of at most 1/65534 of its largest component.
 #[derive(Debug)]
 pub struct Reduction {
     dimensions: usize,
@@ -68,7 +69,8 @@ impl Reduction {
         Some((factor, self.values.get(start..start + self.dimensions)?))
     }
 
-    /// Writes the reduced row to `out`, which becomes as long as there are dimensions. Unknown features are ignored.
+    /// Writes the reduced row to `out`, which becomes as long as there are dimensions. Unknown features are
+    /// ignored.
     pub fn apply(&self, row: RowView<'_>, out: &mut Vec<f32>) {
         out.clear();
         out.resize(self.dimensions, 0.0);

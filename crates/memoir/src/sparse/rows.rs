@@ -64,7 +64,8 @@ impl Rows {
     /// Takes over the three arrays of a compressed-row matrix.
     ///
     /// # Panics
-    /// If the arrays do not describe rows of strictly increasing indices: a mistake in the program, not in data.
+    /// If the arrays do not describe rows of strictly increasing indices: a mistake in the program, not in
+    /// data.
     pub fn from_parts(offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f32>, width: usize) -> Self {
         assert!(offsets.first() == Some(&0) && offsets.last() == Some(&indices.len()));
         assert!(indices.len() == values.len() && offsets.is_sorted());
@@ -256,7 +257,8 @@ impl Rows {
         &self.values
     }
 
-    /// Makes sure that so many more rows and entries fit, and `spare` entries more; takes no more memory than needed.
+    /// Makes sure that so many more rows and entries fit, and `spare` entries more; takes no more memory
+    /// than needed.
     pub fn make_room(&mut self, rows: usize, entries: usize, spare: usize) {
         if self.offsets.capacity() - self.offsets.len() < rows {
             self.offsets.reserve_exact(rows);

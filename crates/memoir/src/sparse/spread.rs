@@ -7,8 +7,8 @@ const BITS: usize = 1 << 15;
 
 /// One row at a time, spread over all features.
 ///
-/// Nearly all features of a vector are not in the row. A table of bits, by the feature's lowest digits, says so without a look
-/// at the large array.
+/// Nearly all features of a vector are not in the row. A table of bits, by the feature's lowest digits, says
+/// so without a look at the large array.
 #[derive(Debug, Clone, Default)]
 pub struct Spread {
     values: Vec<f32>,
@@ -16,7 +16,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Takes the entries of `row`, in a space of `width` features. What was there before must have been cleared.
+    /// Takes the entries of `row`, in a space of `width` features. What was there before must have been
+    /// cleared.
     pub fn set(&mut self, row: RowView<'_>, width: usize) {
         self.values.resize(self.values.len().max(width), 0.0);
         self.bits.resize(BITS / 64, 0);

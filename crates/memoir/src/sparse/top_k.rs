@@ -12,7 +12,8 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// Best first: higher score, and of equal scores the lower class number. Total, so every result has one order.
+    /// Best first: higher score, and of equal scores the lower class number. Total, so every result has one
+    /// order.
     pub fn order(&self, other: &Self) -> Ordering {
         other
             .score

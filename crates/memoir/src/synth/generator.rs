@@ -34,7 +34,8 @@ pub struct Generator {
     rows: RowLaw,
     /// Class of each row of the train part.
     classes: Vec<u32>,
-    /// Feature numbers are `rank * factor + offset`, modulo the number of features: frequent ones lie anywhere.
+    /// Feature numbers are `rank * factor + offset`, modulo the number of features: frequent ones lie
+    /// anywhere.
     factor: u64,
     offset: u64,
 }

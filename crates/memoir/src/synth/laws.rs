@@ -1,6 +1,7 @@
 //! The distributions: power laws for ranks and class sizes.
 
-/// Ranks `0..count` with probability close to proportional to `(rank + shift)^-exponent`, from uniform numbers.
+/// Ranks `0..count` with probability close to proportional to `(rank + shift)^-exponent`, from uniform
+/// numbers.
 ///
 /// The shift flattens the head, as removing stop words does with text.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +52,8 @@ impl PowerLaw {
     }
 }
 
-/// How many of `rows` rows each of `classes` classes gets, largest first: proportional to `rank^-exponent`, and at
-/// least one each if there are enough rows.
+/// How many of `rows` rows each of `classes` classes gets, largest first: proportional to `rank^-exponent`,
+/// and at least one each if there are enough rows.
 pub(super) fn class_sizes(rows: u64, classes: u32, exponent: f64) -> Vec<u64> {
     let least = u64::from(rows >= u64::from(classes));
     let free = rows - least * u64::from(classes);

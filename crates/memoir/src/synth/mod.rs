@@ -1,9 +1,11 @@
-//! Made-up data of a wanted shape: for trying things at sizes that public data does not have, and for the demo.
+//! Made-up data of a wanted shape: for trying things at sizes that public data does not have, and for the
+//! demo.
 //!
-//! Every class has a topic, a few features that its rows like to use. Ten classes share a parent with a topic of its
-//! own, ten parents a grandparent. A row mixes features of its class's topic, of the two topics above, sometimes of a
-//! sibling's, and of a background that is the same for all; so near classes are confused, far ones hardly. Class sizes
-//! and feature frequencies follow power laws, and some labels are wrong.
+//! Every class has a topic, a few features that its rows like to use. Ten classes share a parent with a
+//! topic of its own, ten parents a grandparent. A row mixes features of its class's topic, of the two topics
+//! above, sometimes of a sibling's, and of a background that is the same for all; so near classes are
+//! confused, far ones hardly. Class sizes and feature frequencies follow power laws, and some labels are
+//! wrong.
 //!
 //! Nothing is kept but one class number per row: topics and tree are computed from numbers by hashing.
 

@@ -24,13 +24,13 @@ parameters! {
         class_exponent: f64 = "0.8" in Kind::Number(0.0, 3.0);
         /// The feature of rank r is used in proportion to r to the minus this (the first ranks less)
         feature_exponent: f64 = "1" in Kind::Number(0.0, 3.0);
-        /// Mean number of features from the class's own topic, more being easier; auto is 2 plus a fortieth of
-        /// the row length
+        /// Mean number of features from the class's own topic, more being easier; auto is 2 plus a fortieth
+        /// of the row length
         signal: Option<f64> = "auto" in Kind::Number(0.0, 100_000.0);
         /// Share of rows whose label is that of another row
         label_noise: f64 = "0.05" in Kind::Number(0.0, 1.0);
-        /// libsvm writes counts of numbered features, csv texts of invented words with named classes; auto is
-        /// what the file's name says, libsvm without one
+        /// libsvm writes counts of numbered features, csv texts of invented words with named classes; auto
+        /// is what the file's name says, libsvm without one
         format: Option<Format> = "auto";
     }
 }
@@ -94,8 +94,8 @@ struct Preset {
 }
 
 impl Like {
-    /// The numbers of the paper's table of data sets (rows: train, test and held-out together). The paper does not give
-    /// row lengths: these are round figures for web pages and for encyclopedia abstracts.
+    /// The numbers of the paper's table of data sets (rows: train, test and held-out together). The paper
+    /// does not give row lengths: these are round figures for web pages and for encyclopedia abstracts.
     fn preset(self) -> Preset {
         let (rows, features, classes, row_length) = match self {
             Self::Demo => (40_000, 20_000, 2_500, 12.0),

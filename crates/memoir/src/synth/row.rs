@@ -61,8 +61,8 @@ impl RowLaw {
         }
     }
 
-    /// Draws the features of a row of `class`, as ranks by frequency: `draws` in the order drawn, repeats included, and
-    /// `counts` sorted by rank.
+    /// Draws the features of a row of `class`, as ranks by frequency: `draws` in the order drawn, repeats
+    /// included, and `counts` sorted by rank.
     pub(super) fn draw(
         &self,
         class: u32,
@@ -116,7 +116,8 @@ impl RowLaw {
         self.topic_feature(level, node, member)
     }
 
-    /// Feature number `member` of a topic: the same background law decides how common the words of topics are.
+    /// Feature number `member` of a topic: the same background law decides how common the words of topics
+    /// are.
     fn topic_feature(&self, level: usize, node: u32, member: u64) -> u32 {
         let key = (u64::from(node) << 16) | (member << 2) | level as u64;
         let hash = xxh3_64_with_seed(&key.to_le_bytes(), self.seed);

@@ -3,8 +3,8 @@
 const CONSONANTS: &[u8] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8] = b"aeiou";
 
-/// Appends the word of `number`: syllables of a consonant and a vowel, at least two. Small numbers have short words,
-/// different numbers different words.
+/// Appends the word of `number`: syllables of a consonant and a vowel, at least two. Small numbers have
+/// short words, different numbers different words.
 pub(super) fn push_word(number: u32, out: &mut Vec<u8>) {
     let syllables = (CONSONANTS.len() * VOWELS.len()) as u64;
     // Bijective numeration: all words of one syllable, then all of two, and so on; those of one are skipped.

@@ -1,4 +1,5 @@
-//! How raw input becomes the rows that a scorer sees: the text pipeline, the weighting, the constant feature.
+//! How raw input becomes the rows that a scorer sees: the text pipeline, the weighting, the constant
+//! feature.
 
 use std::borrow::Cow;
 
@@ -118,8 +119,8 @@ impl Preprocessing {
         Ok(())
     }
 
-    /// Appends the weighted row of the given features, in any order, to `rows` and empties `entries`. Features never
-    /// seen in training are left out, values of a repeated feature added up.
+    /// Appends the weighted row of the given features, in any order, to `rows` and empties `entries`.
+    /// Features never seen in training are left out, values of a repeated feature added up.
     pub fn vector_row(&self, entries: &mut Vec<(u32, f32)>, rows: &mut Rows) -> Result<()> {
         let Input::Vectors { features, .. } = &self.input else {
             return Err(Error::Mismatch(
@@ -141,7 +142,8 @@ impl Preprocessing {
         }
     }
 
-    /// Turns raw training rows, whose width is that of the input, into weighted ones, in place and in parallel.
+    /// Turns raw training rows, whose width is that of the input, into weighted ones, in place and in
+    /// parallel.
     pub fn apply_all(&self, rows: &mut Rows, session: &Session<'_>) -> Result<()> {
         self.weighting.apply_all(rows, session)?;
         if self.weighting.constant {

@@ -14,8 +14,8 @@ pub(super) fn words_of(piece: &str) -> impl Iterator<Item = (usize, &str)> {
     plain.into_iter().chain(segmented_words(rest))
 }
 
-/// The word of a piece that is nothing but one word of ASCII letters and digits between ASCII signs, as most are: the
-/// segmentation would find the same, more slowly.
+/// The word of a piece that is nothing but one word of ASCII letters and digits between ASCII signs, as most
+/// are: the segmentation would find the same, more slowly.
 fn plain_word(piece: &str) -> Option<(usize, &str)> {
     let bytes = piece.as_bytes();
     let start = bytes.iter().position(u8::is_ascii_alphanumeric)?;
@@ -53,7 +53,8 @@ fn segmented_words(piece: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether `c`, found inside a word behind `before`, is an apostrophe between letters (and not within a number).
+/// Whether `c`, found inside a word behind `before`, is an apostrophe between letters (and not within a
+/// number).
 fn is_elision(before: &str, c: char) -> bool {
     matches!(c, '\'' | '’') && before.chars().next_back().is_some_and(|c| !c.is_numeric())
 }

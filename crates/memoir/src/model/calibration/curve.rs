@@ -8,8 +8,9 @@ use crate::sparse::Scored;
 /// Number of weights of the regression.
 pub(super) const TERMS: usize = 5;
 
-/// The sign that the weight of a term may have, 0 if any. A lead or a score never makes an answer less likely, and scarce
-/// features never make it more likely: rows unlike all that were fitted on must not be trusted for what only those say.
+/// The sign that the weight of a term may have, 0 if any. A lead or a score never makes an answer less
+/// likely, and scarce features never make it more likely: rows unlike all that were fitted on must not be
+/// trusted for what only those say.
 pub(super) const SIGNS: [f64; TERMS] = [0.0, 1.0, 1.0, 0.0, -1.0];
 
 /// A lead beyond this says nothing more.
@@ -25,7 +26,8 @@ pub(super) struct Curve {
     pub(super) temperature: f32,
     /// The weight of each term.
     pub(super) weights: [f32; TERMS],
-    /// Points (regression, log-odds) of a line that rises in both; without any, the regression is the log-odds.
+    /// Points (regression, log-odds) of a line that rises in both; without any, the regression is the
+    /// log-odds.
     pub(super) knots: Vec<(f32, f32)>,
 }
 
@@ -63,8 +65,8 @@ impl Evidence {
         }
     }
 
-    /// What the regression looks at: a constant, the lead over all other candidates (log-odds of a softmax), the
-    /// score, its distance from the best, and 1 over the number of known features.
+    /// What the regression looks at: a constant, the lead over all other candidates (log-odds of a softmax),
+    /// the score, its distance from the best, and 1 over the number of known features.
     pub(super) fn terms(&self, score: f32) -> [f64; TERMS] {
         let score = f64::from(score).max(-1e30) * self.temperature;
         let distance = score - self.top;

@@ -14,7 +14,8 @@ const ROWS_PER_KNOT: usize = 250;
 /// Measured shares, at most.
 const MOST_KNOTS: usize = 20;
 
-/// Pulls weights towards zero, as much as so many rows would; keeps them finite where answers can be told apart perfectly.
+/// Pulls weights towards zero, as much as so many rows would; keeps them finite where answers can be told
+/// apart perfectly.
 const RIDGE: f64 = 0.05;
 
 /// Examples that one thread adds up at a time.
@@ -133,7 +134,8 @@ fn part_of_loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
     let mut second = [[0.0; TERMS]; TERMS];
     for (terms, hit) in examples {
         let log_odds = dot(weights, terms);
-        // -ln of the probability of what happened is ln(1 + e^x) with x the odds against it: without overflow.
+        // -ln of the probability of what happened is ln(1 + e^x) with x the odds against it: without
+        // overflow.
         let wrong_way = if *hit { -log_odds } else { log_odds };
         let small = (-log_odds.abs()).exp();
         sum += wrong_way.max(0.0);
@@ -154,8 +156,8 @@ fn part_of_loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
     (sum + product.ln(), gradient, second)
 }
 
-/// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are left out. Looked for from
-/// `start` on.
+/// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are
+/// left out. Looked for from `start` on.
 fn with_signs(examples: &[Example], start: [f64; TERMS]) -> ([f64; TERMS], f64) {
     let mut used = [true; TERMS];
     let mut found = (start, 0.0);
@@ -170,7 +172,8 @@ fn with_signs(examples: &[Example], start: [f64; TERMS]) -> ([f64; TERMS], f64) 
     }
 }
 
-/// The weights with the least loss among those that differ from `weights` in terms that are `used`, and that loss.
+/// The weights with the least loss among those that differ from `weights` in terms that are `used`, and that
+/// loss.
 fn newton(examples: &[Example], mut weights: [f64; TERMS], used: [bool; TERMS]) -> ([f64; TERMS], f64) {
     let mut here = loss(examples, &weights);
     for _ in 0..STEPS {
@@ -250,7 +253,8 @@ impl Run {
     }
 }
 
-/// Points of a line through the shares of right answers, from the least sure to the surest; shares that fall are joined.
+/// Points of a line through the shares of right answers, from the least sure to the surest; shares that fall
+/// are joined.
 fn rising_shares(examples: &[Example], weights: &[f64; TERMS]) -> Vec<(f32, f32)> {
     let count = (examples.len() / ROWS_PER_KNOT).min(MOST_KNOTS);
     if count < 2 {

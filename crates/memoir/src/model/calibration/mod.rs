@@ -1,14 +1,15 @@
 //! From scores to probabilities: how often is an answer with such scores right?
 //!
-//! A calibration is fitted on rows that the weights were not trained on ([`HeldOutScores`]) and is stored with the model.
-//! It looks at the [`CANDIDATES`] best scores of a row, so it is the same for every kind of scorer. There is one curve
-//! for the answer and one for all other candidates. A curve is a logistic regression on what tells sure rows from unsure ones
-//! (how far a candidate is ahead of the others above all) and, for the answer, a rising line through measured shares of
-//! right answers, which bends the result where the regression is off.
+//! A calibration is fitted on rows that the weights were not trained on ([`HeldOutScores`]) and is stored
+//! with the model. It looks at the [`CANDIDATES`] best scores of a row, so it is the same for every kind of
+//! scorer. There is one curve for the answer and one for all other candidates. A curve is a logistic
+//! regression on what tells sure rows from unsure ones (how far a candidate is ahead of the others above
+//! all) and, for the answer, a rising line through measured shares of right answers, which bends the result
+//! where the regression is off.
 //!
-//! With one label a row the probabilities of a row never add up to more than 1; what is missing is the probability that none of
-//! the classes asked for is right. With several labels each probability stands for itself: how likely is this class one of
-//! the row's labels?
+//! With one label a row the probabilities of a row never add up to more than 1; what is missing is the
+//! probability that none of the classes asked for is right. With several labels each probability stands for
+//! itself: how likely is this class one of the row's labels?
 
 mod curve;
 mod fit;
@@ -48,10 +49,12 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Writes the probability of each of `best` to `out`. These are the classes of a row, best first: at least [`CANDIDATES`]
-    /// of them, if there are so many. `known` is the number of the row's features that the model knows.
+    /// Writes the probability of each of `best` to `out`. These are the classes of a row, best first: at
+    /// least [`CANDIDATES`] of them, if there are so many. `known` is the number of the row's features that
+    /// the model knows.
     ///
-    /// Probabilities never rise from one class to the next. A row of which nothing is known has none but zeros.
+    /// Probabilities never rise from one class to the next. A row of which nothing is known has none but
+    /// zeros.
     pub fn probabilities(&self, known: usize, best: &[Scored], out: &mut Vec<f32>) {
         out.clear();
         if known == 0 {
@@ -105,7 +108,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Rows whose answer is right with a chance that depends on the lead in a bent way, and always falls with rank.
+    /// Rows whose answer is right with a chance that depends on the lead in a bent way, and always falls
+    /// with rank.
     pub(super) fn world(rows: usize, seed: u64) -> HeldOutScores {
         let mut state = seed;
         let mut next = move || {

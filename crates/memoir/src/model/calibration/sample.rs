@@ -22,8 +22,8 @@ pub(super) struct ScoredRow<'a> {
 }
 
 impl HeldOutScores {
-    /// Adds a row: the number of its features that the model knows, its classes, best first (of which [`CANDIDATES`] are
-    /// kept), and its labels.
+    /// Adds a row: the number of its features that the model knows, its classes, best first (of which
+    /// [`CANDIDATES`] are kept), and its labels.
     pub fn push(&mut self, known: usize, best: &[Scored], labels: &[u32]) {
         let candidates = best
             .iter()

@@ -97,7 +97,8 @@ impl Codes {
         self.spare = spare;
     }
 
-    /// Appends the `count` classes whose codes differ from `code` in the fewest bits; of equals, the lower numbers.
+    /// Appends the `count` classes whose codes differ from `code` in the fewest bits; of equals, the lower
+    /// numbers.
     pub(super) fn nearest(&self, code: &[u64], count: usize, distances: &mut Vec<u16>, out: &mut Vec<u32>) {
         const ABSENT: u16 = u16::MAX;
         distances.clear();
@@ -180,8 +181,8 @@ impl Tables {
         }
     }
 
-    /// Appends, sorted, the classes that share a part with `code`, as it is or with one of its `probes` signs flipped
-    /// that are least certain: whose `components` are nearest to 0.
+    /// Appends, sorted, the classes that share a part with `code`, as it is or with one of its `probes`
+    /// signs flipped that are least certain: whose `components` are nearest to 0.
     pub(super) fn near(&self, code: &[u64], components: &[f32], probes: usize, out: &mut Vec<u32>) {
         let mut uncertain: Vec<usize> = Vec::with_capacity(self.key_bits);
         for table in 0..self.tables() {

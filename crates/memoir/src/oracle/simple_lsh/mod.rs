@@ -1,10 +1,10 @@
-//! `simple-lsh`: the `SimpleLSH` of Neyshabur and Srebro. Class vectors, divided by a bound on their lengths, are completed to
-//! unit length by one coordinate, rows are scaled to unit length; then the larger the inner product, the smaller the
-//! angle, and the more signs along random directions agree.
+//! `simple-lsh`: the `SimpleLSH` of Neyshabur and Srebro. Class vectors, divided by a bound on their
+//! lengths, are completed to unit length by one coordinate, rows are scaled to unit length; then the larger
+//! the inner product, the smaller the angle, and the more signs along random directions agree.
 //!
-//! Classes whose codes are near the row's are scored exactly. They are found by comparing all codes (`hamming`, as in
-//! the paper) or only those that share a part of the row's code (`buckets`: one table per part, which is also looked
-//! up with its least certain bits flipped).
+//! Classes whose codes are near the row's are scored exactly. They are found by comparing all codes
+//! (`hamming`, as in the paper) or only those that share a part of the row's code (`buckets`: one table per
+//! part, which is also looked up with its least certain bits flipped).
 
 mod codes;
 mod projection;
@@ -43,7 +43,8 @@ pub struct SimpleLshParams {
     pub search: HashSearch,
     /// `hamming`: classes with the nearest codes that are scored exactly.
     pub candidates: usize,
-    /// `buckets`: signs in the part of a code that a table is looked up by; there are as many tables as parts.
+    /// `buckets`: signs in the part of a code that a table is looked up by; there are as many tables as
+    /// parts.
     pub key_bits: usize,
     /// `buckets`: how many of a key's least certain signs are flipped for further look-ups, one at a time.
     pub probes: usize,
@@ -166,7 +167,8 @@ impl<W: ClassVectors> Oracle<W> for SimpleLsh {
             .map(|class| weights.squared_norm(class))
             .fold(0.0, f64::max)
             .sqrt();
-        // A bound that is broken makes codes wrong, one that is far too large makes them all alike: then all are new.
+        // A bound that is broken makes codes wrong, one that is far too large makes them all alike: then all
+        // are new.
         if largest > self.bound || largest < self.bound / 2.0 {
             self.bound = HEADROOM * largest;
             let all: Vec<u32> = (0..classes as u32).collect();

@@ -7,7 +7,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::sparse::{RowView, dense};
 
-/// Directions are kept in memory if they fit in so many bytes, and else drawn again from the seed whenever needed.
+/// Directions are kept in memory if they fit in so many bytes, and else drawn again from the seed whenever
+/// needed.
 const LARGEST_TABLE: usize = 64 << 20;
 
 /// `bits` random directions in a space of `width` features, and one coordinate more.

@@ -5,7 +5,8 @@
 pub(super) struct Link {
     /// The other end.
     pub(super) to: u32,
-    /// Inner product of the two vectors when the link was made; decides which link goes when there are too many.
+    /// Inner product of the two vectors when the link was made; decides which link goes when there are too
+    /// many.
     pub(super) score: f32,
 }
 

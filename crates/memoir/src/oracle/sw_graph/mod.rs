@@ -1,8 +1,9 @@
-//! `sw-graph`: the navigable small world graph of Malkov et al. (2014) on the inner product of class vectors.
+//! `sw-graph`: the navigable small world graph of Malkov et al. (2014) on the inner product of class
+//! vectors.
 //!
-//! Each class is a node, linked to classes of similar vectors. A search walks from node to neighbour towards higher
-//! scores and keeps the best few it has met. Batches of changed classes are searched for in parallel in the frozen
-//! graph and linked in a fixed order, so the graph is the same at any number of threads.
+//! Each class is a node, linked to classes of similar vectors. A search walks from node to neighbour towards
+//! higher scores and keeps the best few it has met. Batches of changed classes are searched for in parallel
+//! in the frozen graph and linked in a fixed order, so the graph is the same at any number of threads.
 
 mod links;
 mod search;
@@ -20,14 +21,15 @@ use crate::model::Scratch;
 use crate::sparse::{ClassVectors, Scored, VectorBuffer};
 use crate::{Result, Session};
 
-/// The search for the neighbours of a node starts from one in so many of the seeds that a search for rivals has: a class's
-/// vector has more features than a row, and its neighbours need not be the very best.
+/// The search for the neighbours of a node starts from one in so many of the seeds that a search for rivals
+/// has: a class's vector has more features than a row, and its neighbours need not be the very best.
 const SEEDS_TO_LINK: usize = 4;
 
 /// Random nodes that a search starts from, besides the seeds.
 const RANDOM_STARTS: usize = 2;
 
-/// A batch of searches grows the graph by at most one in so many nodes: those of one batch do not see each other.
+/// A batch of searches grows the graph by at most one in so many nodes: those of one batch do not see each
+/// other.
 const GROWTH: usize = 4;
 
 /// Nodes that one worker searches neighbours for between two looks at the cancel flag.
@@ -42,7 +44,8 @@ pub struct SwGraphParams {
     pub ef_construction: usize,
     /// Breadth of the search for rivals.
     pub ef_search: usize,
-    /// Classes that a search starts from because they share features with the row; 0 starts at random nodes alone.
+    /// Classes that a search starts from because they share features with the row; 0 starts at random nodes
+    /// alone.
     pub seeds: usize,
 }
 
@@ -79,7 +82,8 @@ impl SwGraph {
         self.places[class as usize] = self.nodes.len() as u32;
     }
 
-    /// Takes a class out of the graph; its neighbours are linked to each other, so that no way through it is lost.
+    /// Takes a class out of the graph; its neighbours are linked to each other, so that no way through it is
+    /// lost.
     fn remove<W: ClassVectors>(&mut self, weights: &W, class: u32) {
         let place = std::mem::take(&mut self.places[class as usize]) as usize;
         self.nodes.swap_remove(place - 1);

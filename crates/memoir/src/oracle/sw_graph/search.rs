@@ -47,7 +47,8 @@ pub(super) struct Search<'a, W> {
 }
 
 impl<W: ClassVectors> Search<'_, W> {
-    /// Leaves the best nodes found from `starts` in `scratch.found`; returns how many inner products that took.
+    /// Leaves the best nodes found from `starts` in `scratch.found`; returns how many inner products that
+    /// took.
     pub(super) fn run(&self, starts: impl Iterator<Item = u32>, scratch: &mut GraphScratch) -> usize {
         let GraphScratch {
             visited,

@@ -1,8 +1,8 @@
 //! Where a search starts: for each feature, the classes in which it weighs most.
 //!
-//! Malkov's graph starts at random nodes. Rows of text are short and most classes have nothing in common with one, so
-//! a random start finds itself on a plain without slope. A class that shares the row's strongest features is already
-//! near the best one. That costs a few class numbers and weights per feature.
+//! Malkov's graph starts at random nodes. Rows of text are short and most classes have nothing in common
+//! with one, so a random start finds itself on a plain without slope. A class that shares the row's
+//! strongest features is already near the best one. That costs a few class numbers and weights per feature.
 
 use crate::sparse::{ClassVectors, RowView, VectorBuffer};
 
@@ -12,7 +12,8 @@ const DEPTH: usize = 128;
 /// How many classes are looked up for each that is wanted: several features may name the same.
 const LOOKUPS: usize = 4;
 
-/// The classes in which each feature weighs most, as far as known: classes that change may leave it out of date.
+/// The classes in which each feature weighs most, as far as known: classes that change may leave it out of
+/// date.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seeds {
     /// For each feature, up to [`DEPTH`] classes with positive weights, strongest first.

@@ -1,5 +1,5 @@
-//! What scorers with whole-number weights have in common, however they store them: the best classes of a row, and which
-//! weights are the largest.
+//! What scorers with whole-number weights have in common, however they store them: the best classes of a
+//! row, and which weights are the largest.
 
 use super::{FeatureRows, FixedScore, QuantizedRow, SearchScratch, quantize_trimmed, search};
 use crate::sparse::{RowView, Scored};
@@ -15,8 +15,8 @@ pub(crate) struct Answerer {
 }
 
 impl Answerer {
-    /// Replaces `out` by the `k` best classes of `row`, whose smallest values, which hold the share `trim` of its squared
-    /// length, are left out. A weight of 1 is `units` whole numbers.
+    /// Replaces `out` by the `k` best classes of `row`, whose smallest values, which hold the share `trim`
+    /// of its squared length, are left out. A weight of 1 is `units` whole numbers.
     pub(crate) fn top_k(
         &mut self,
         weights: &impl FeatureRows,

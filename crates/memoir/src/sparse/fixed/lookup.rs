@@ -2,11 +2,12 @@
 
 use super::posting::Posting;
 
-/// Classes that are looked up at a time. A search alone waits for memory at every step; so many wait together.
+/// Classes that are looked up at a time. A search alone waits for memory at every step; so many wait
+/// together.
 const TOGETHER: usize = 4;
 
-/// Calls `found` with the place among `classes` and the place among `postings`, which rise by class, of each class that both
-/// have.
+/// Calls `found` with the place among `classes` and the place among `postings`, which rise by class, of each
+/// class that both have.
 pub(crate) fn for_each_common<P: Posting>(
     postings: &[P],
     classes: &[u32],

@@ -1,10 +1,11 @@
-//! Weights of a feature in as few bytes as they can be read from directly: distances between classes instead of class
-//! numbers, in one byte where classes are near each other, and weights of 8 or 16 bits.
+//! Weights of a feature in as few bytes as they can be read from directly: distances between classes instead
+//! of class numbers, in one byte where classes are near each other, and weights of 8 or 16 bits.
 //!
-//! A row is a run of postings, by rising class. A posting is the number of classes passed over since the one before it (since
-//! the beginning for the first), then its weight. The number takes one byte if it is below 128; two bytes, the high
-//! half first with its top bit set, if it is below 32,767; else the two bytes `ff ff` and four more, little-endian.
-//! With 8 bits the row begins with what its weights are multiplied by, written like a distance.
+//! A row is a run of postings, by rising class. A posting is the number of classes passed over since the one
+//! before it (since the beginning for the first), then its weight. The number takes one byte if it is below
+//! 128; two bytes, the high half first with its top bit set, if it is below 32,767; else the two bytes
+//! `ff ff` and four more, little-endian. With 8 bits the row begins with what its weights are multiplied by,
+//! written like a distance.
 
 /// Most weights of 8 bits on either side of zero.
 const LARGEST: i32 = 127;

@@ -28,8 +28,8 @@ impl QuantizedRow<'_> {
     }
 }
 
-/// Replaces the content of `out` by `values` as integers and returns the scale: the largest for which each value fits
-/// 16 bits and no inner product with weights leaves 32 bits (`Σ|value| * 32768 < 2^31`).
+/// Replaces the content of `out` by `values` as integers and returns the scale: the largest for which each
+/// value fits 16 bits and no inner product with weights leaves 32 bits (`Σ|value| * 32768 < 2^31`).
 pub fn quantize_row(values: &[f32], out: &mut Vec<i16>) -> f32 {
     out.clear();
     out.resize(values.len(), 0);
@@ -38,8 +38,8 @@ pub fn quantize_row(values: &[f32], out: &mut Vec<i16>) -> f32 {
     scale
 }
 
-/// As [`quantize_row`], but the smallest values, which together hold at most the share `trim` of the squared length,
-/// become 0: a search passes over them.
+/// As [`quantize_row`], but the smallest values, which together hold at most the share `trim` of the squared
+/// length, become 0: a search passes over them.
 pub fn quantize_trimmed(values: &[f32], trim: f32, sizes: &mut Vec<f32>, out: &mut Vec<i16>) -> f32 {
     let scale = quantize_row(values, out);
     if trim > 0.0 {
@@ -53,8 +53,8 @@ pub fn quantize_trimmed(values: &[f32], trim: f32, sizes: &mut Vec<f32>, out: &m
     scale
 }
 
-/// The size below which values go, if those that go may hold the share `trim` of the squared length; `sizes` is
-/// reusable memory.
+/// The size below which values go, if those that go may hold the share `trim` of the squared length; `sizes`
+/// is reusable memory.
 pub(crate) fn least_kept(values: &[f32], trim: f32, sizes: &mut Vec<f32>) -> f32 {
     sizes.clear();
     sizes.extend(values.iter().map(|value| value.abs()));

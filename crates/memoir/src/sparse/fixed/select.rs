@@ -9,7 +9,8 @@ pub struct FixedScore {
     pub score: i32,
 }
 
-/// Keeps the k best of what is offered. Classes must come in rising order: an equal score never displaces an earlier one.
+/// Keeps the k best of what is offered. Classes must come in rising order: an equal score never displaces an
+/// earlier one.
 #[derive(Debug, Default)]
 pub(super) struct Best {
     k: usize,

@@ -1,12 +1,13 @@
 //! Truncated singular value decomposition of sparse rows, by random projection and a few multiplications.
 //!
-//! `A` has a row for each example. A random matrix on its shorter side is multiplied by `A A^T` (or `A^T A`) a few
-//! times and made orthonormal after each, which turns it towards the strongest singular vectors; the decomposition of
-//! `A` within that subspace is then small and dense. Only the tall matrix itself is ever in memory: products are made
-//! for a few columns at a time, in its place, and it becomes the result in its place, too, if it has a row for each feature.
+//! `A` has a row for each example. A random matrix on its shorter side is multiplied by `A A^T` (or `A^T A`)
+//! a few times and made orthonormal after each, which turns it towards the strongest singular vectors; the
+//! decomposition of `A` within that subspace is then small and dense. Only the tall matrix itself is ever in
+//! memory: products are made for a few columns at a time, in its place, and it becomes the result in its
+//! place, too, if it has a row for each feature.
 //!
-//! Everything is cut into pieces of fixed size, each computed by one thread, so results do not depend on the number of
-//! threads.
+//! Everything is cut into pieces of fixed size, each computed by one thread, so results do not depend on the
+//! number of threads.
 
 mod tall;
 
@@ -28,7 +29,8 @@ const PANEL: usize = 64;
 /// Rows of a result that one worker computes between two looks at the cancel flag.
 const STRIDE: usize = 64;
 
-/// Directions weaker than this, relative to the strongest, are rounding errors: squares are in single precision.
+/// Directions weaker than this, relative to the strongest, are rounding errors: squares are in single
+/// precision.
 const WEAKEST: f64 = 1e-3;
 
 /// The strongest singular values, largest first, and their right singular vectors as a map of rows.
@@ -40,7 +42,8 @@ pub struct TruncatedSvd {
     pub reduction: Reduction,
 }
 
-/// Decomposes `rows` into at most `dimensions` directions (fewer if rows have no more), with so many multiplications.
+/// Decomposes `rows` into at most `dimensions` directions (fewer if rows have no more), with so many
+/// multiplications.
 pub fn truncated_svd(
     rows: &Rows,
     dimensions: usize,
@@ -150,7 +153,8 @@ fn random(rows: usize, columns: usize, session: &Session<'_>) -> Tall {
     tall
 }
 
-/// Memory for a panel of columns, used again and again: an allocator keeps what is asked for and given back in turn.
+/// Memory for a panel of columns, used again and again: an allocator keeps what is asked for and given back
+/// in turn.
 #[derive(Default)]
 struct Space {
     /// With as many rows as the tall matrix.
@@ -176,7 +180,8 @@ fn squared(
     product(short, width, add, &mut space.panel, session)
 }
 
-/// The product of sparse rows with a dense matrix of `width` columns, of which `add` adds a multiple of a row, into `result`.
+/// The product of sparse rows with a dense matrix of `width` columns, of which `add` adds a multiple of a
+/// row, into `result`.
 fn product(
     rows: &Rows,
     width: usize,
@@ -201,7 +206,8 @@ fn product(
     })
 }
 
-/// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are rounding errors.
+/// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are
+/// rounding errors.
 fn strongest(symmetric: Mat<f32>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
     let size = symmetric.nrows();
     let parts = symmetric

@@ -1,8 +1,9 @@
-//! A tall dense matrix: many rows, a few thousand columns. What the decomposition turns and makes orthonormal.
+//! A tall dense matrix: many rows, a few thousand columns. What the decomposition turns and makes
+//! orthonormal.
 //!
-//! It is most of what a decomposition holds, so it is kept in half the memory of single precision: for each row and panel of
-//! columns 16-bit whole numbers and one factor. Columns of a panel have about the same length, so little is lost; what is lost in
-//! one multiplication the next one makes good.
+//! It is most of what a decomposition holds, so it is kept in half the memory of single precision: for each
+//! row and panel of columns 16-bit whole numbers and one factor. Columns of a panel have about the same
+//! length, so little is lost; what is lost in one multiplication the next one makes good.
 
 use std::ops::Range;
 
@@ -24,7 +25,8 @@ const TRIANGLE: usize = 256;
 /// What is added to the diagonal, relative to its largest element, so that dependent columns do no harm.
 const SHIFT: f64 = 1e-12;
 
-/// Columns that are shorter than the root of this stay as they are: they are zero, or dividing by their length overflows.
+/// Columns that are shorter than the root of this stay as they are: they are zero, or dividing by their
+/// length overflows.
 const SMALLEST_SQUARE: f64 = 1e-50;
 
 /// Row after row.
@@ -148,8 +150,8 @@ impl Tall {
         self.multiply_triangular(&inverse, session)
     }
 
-    /// Inner products, in double precision, of the columns up to the end of `panel` with the columns `other`; `set` is given each
-    /// with its place in the upper half of the matrix of all.
+    /// Inner products, in double precision, of the columns up to the end of `panel` with the columns
+    /// `other`; `set` is given each with its place in the upper half of the matrix of all.
     pub(super) fn products(
         &self,
         other: &[f32],
@@ -206,8 +208,8 @@ impl Tall {
         })
     }
 
-    /// Multiplies by an upper triangular matrix from the right, in place: each panel of columns is a sum over those
-    /// before it alone, half the work.
+    /// Multiplies by an upper triangular matrix from the right, in place: each panel of columns is a sum
+    /// over those before it alone, half the work.
     fn multiply_triangular(&mut self, right: &Mat<f32>, session: &Session<'_>) -> Result<()> {
         let columns = self.columns;
         self.map_rows(columns, session, |rows, product| {

@@ -1,10 +1,11 @@
-//! The mean of all iterations' weights, the theorems' `W-bar = 1/T sum W_t`, without touching all weights each time.
+//! The mean of all iterations' weights, the theorems' `W-bar = 1/T sum W_t`, without touching all weights
+//! each time.
 
 use super::weights::Weights;
 
-/// Adds up scaled weights over iterations. With `m_t` the multiplier of iteration t, a vector that did not change from
-/// iteration a to b has contributed `(m_a + … + m_b)` times itself: that sum of multipliers is kept, and each vector is
-/// added up only when it is about to change.
+/// Adds up scaled weights over iterations. With `m_t` the multiplier of iteration t, a vector that did not
+/// change from iteration a to b has contributed `(m_a + … + m_b)` times itself: that sum of multipliers is
+/// kept, and each vector is added up only when it is about to change.
 pub(super) struct Average<W> {
     sums: W,
     /// Sum of multipliers up to now.

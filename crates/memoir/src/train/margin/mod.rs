@@ -1,12 +1,13 @@
-//! The paper's algorithms: multi-class support vector machines trained by sub-gradient steps against the strongest
-//! wrong class, which an [`oracle`](crate::oracle) finds.
+//! The paper's algorithms: multi-class support vector machines trained by sub-gradient steps against the
+//! strongest wrong class, which an [`oracle`](crate::oracle) finds.
 //!
-//! `memoir-l2` is Algorithm 1, `memoir-l1` Algorithm 2, `memoir-lsh` Algorithm 1 on reduced rows. They share the descent
-//! in `descent.rs`; what differs is in [`Penalty`] and in the form of the weights. Where the paper's text and its authors' code differ, the default follows the code (it is what the
-//! paper's figures were measured with) and a parameter offers the text's way.
+//! `memoir-l2` is Algorithm 1, `memoir-l1` Algorithm 2, `memoir-lsh` Algorithm 1 on reduced rows. They share
+//! the descent in `descent.rs`; what differs is in [`Penalty`] and in the form of the weights. Where the
+//! paper's text and its authors' code differ, the default follows the code (it is what the paper's figures
+//! were measured with) and a parameter offers the text's way.
 //!
-//! A row with several labels is an example once for each of them, as in the paper, but none of its labels is ever its
-//! rival: labels of one text do not push each other away.
+//! A row with several labels is an example once for each of them, as in the paper, but none of its labels is
+//! ever its rival: labels of one text do not push each other away.
 
 mod average;
 mod descent;

@@ -53,7 +53,8 @@ pub struct Settings {
     pub report_theory: bool,
 }
 
-/// Defines the parameters of one of the algorithms. They differ in a few defaults, and `memoir-lsh` has two more.
+/// Defines the parameters of one of the algorithms. They differ in a few defaults, and `memoir-lsh` has two
+/// more.
 macro_rules! margin_parameters {
     (
         $(#[$attribute:meta])*
@@ -68,10 +69,11 @@ macro_rules! margin_parameters {
                 /// Whether only examples that violate the margin change the weights
                 margin_test: bool = $margin_test;
                 $($more)*
-                /// Number of batches (the paper's T); auto: 50 up to 11 thousand classes, growing with their square
-                /// root; with held-out rows at most four times that
+                /// Number of batches (the paper's T); auto: 50 up to 11 thousand classes, growing with their
+                /// square root; with held-out rows at most four times that
                 iterations: Option<u64> = "auto" in Kind::Integer(1, 10_000_000);
-                /// Examples in a batch (the paper's |b|); auto: 100 times the square root of the number of classes
+                /// Examples in a batch (the paper's |b|); auto: 100 times the square root of the number of
+                /// classes
                 batch_size: Option<u64> = "auto" in Kind::Integer(1, 100_000_000);
                 /// Size of the first step (the paper's eta_0)
                 step_size: f64 = "0.1" in Kind::Number(0.0, 1e9);
@@ -79,9 +81,11 @@ macro_rules! margin_parameters {
                 step_decay: f64 = "0.02" in Kind::Number(0.0, 1e9);
                 /// Whether every class (balanced) or every row (uniform) is equally likely to be drawn
                 sampling: Sampling = "balanced";
-                /// Return the mean of all iterations' weights, which the theorems speak of, instead of the last
+                /// Return the mean of all iterations' weights, which the theorems speak of, instead of the
+                /// last
                 average: bool = "off";
-                /// Whether the finished model compares by angle (class vectors of unit length) or by inner product
+                /// Whether the finished model compares by angle (class vectors of unit length) or by inner
+                /// product
                 prediction: Prediction = "cosine";
                 /// With held-out rows: stop after so many iterations without a better macro-F1 there
                 patience: u64 = "5" in Kind::Integer(1, 1_000_000);
@@ -138,9 +142,9 @@ impl Settings {
         self.step_size / (1.0 + self.step_decay * iteration as f64)
     }
 
-    /// T for so many classes. The paper's appendix has 25, 40, 48, 60 and 80 for 12, 28, 36, 50 and 100 thousand
-    /// classes: close to the square root of their number divided by 4.2. Held-out rows of our own data sets still gain
-    /// a point from twice as many, so that is the automatic choice.
+    /// T for so many classes. The paper's appendix has 25, 40, 48, 60 and 80 for 12, 28, 36, 50 and 100
+    /// thousand classes: close to the square root of their number divided by 4.2. Held-out rows of our own
+    /// data sets still gain a point from twice as many, so that is the automatic choice.
     pub fn iterations_for(&self, classes: usize, has_valid: bool) -> u64 {
         let by_classes = ((classes as f64).sqrt() / 2.1).round().max(50.0) as u64;
         let automatic = if has_valid { 4 * by_classes } else { by_classes };

@@ -1,7 +1,8 @@
 //! Scores of chosen classes for some rows, without a scan over all.
 //!
-//! Rows that share a feature look the same weights up, and the more of them do, the longer the list of these is. So what all rows look for
-//! is found feature by feature: a list is spread out once, to a place for each class, for all rows that need it.
+//! Rows that share a feature look the same weights up, and the more of them do, the longer the list of these
+//! is. So what all rows look for is found feature by feature: a list is spread out once, to a place for each
+//! class, for all rows that need it.
 
 use std::ops::Range;
 
@@ -55,8 +56,8 @@ impl ChosenClasses {
     }
 }
 
-/// A feature, the place of a row that has it, and its value there, from the highest bits to the lowest: so numbers are in the order of their
-/// features.
+/// A feature, the place of a row that has it, and its value there, from the highest bits to the lowest: so
+/// numbers are in the order of their features.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Token(u64);
 
@@ -86,7 +87,8 @@ impl ChosenScores {
         self.tokens.clear();
     }
 
-    /// Appends a row and its classes: those of both, which rise and have none in common. There are at most [`MOST_ROWS`] rows.
+    /// Appends a row and its classes: those of both, which rise and have none in common. There are at most
+    /// [`MOST_ROWS`] rows.
     pub(super) fn push(&mut self, row: QuantizedRow<'_>, some: &[u32], others: impl Iterator<Item = u32>) {
         let ChosenClasses { ends, classes, .. } = &mut self.rows;
         let place = ends.len();
@@ -171,7 +173,8 @@ mod tests {
         assert!(Token::new(3, 900, -5) < Token::new(4, 0, 0));
     }
 
-    /// Few classes and many, for one row and for many together: some lists are spread out and others are looked through.
+    /// Few classes and many, for one row and for many together: some lists are spread out and others are
+    /// looked through.
     #[test]
     fn chosen_classes_are_scored_as_in_a_scan() {
         let data = data(900, 400, 30, 1, 2);

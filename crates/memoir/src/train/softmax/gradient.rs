@@ -6,11 +6,13 @@
 //! |Y|^(-1/2) * Σ_{y in Y} -ln( e^{s_y} / (e^{s_y} + Σ_{r in R} e^{s_r}) )
 //! ```
 //!
-//! so each label competes with the rivals and never with another label of the same row. With one label this is the
-//! softmax over the label and its rivals. The factor keeps rows with many labels from drowning the others.
+//! so each label competes with the rivals and never with another label of the same row. With one label this
+//! is the softmax over the label and its rivals. The factor keeps rows with many labels from drowning the
+//! others.
 //!
-//! The classes behind the rivals are many, and together they weigh: the sum over R is taken to have a *tail*, so many times the mass of
-//! the weakest rival. It keeps a label rising; nobody falls for it. So a dozen rivals teach what thirty would without it.
+//! The classes behind the rivals are many, and together they weigh: the sum over R is taken to have a
+//! *tail*, so many times the mass of the weakest rival. It keeps a label rising; nobody falls for it. So a
+//! dozen rivals teach what thirty would without it.
 
 /// A class with the slope by which its score should rise (labels) or fall (rivals).
 pub(super) type Slope = (u32, f32);
@@ -37,8 +39,8 @@ pub(super) struct LeftOut {
     pub(super) settled: f32,
 }
 
-/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to work in. Returns the smallest
-/// and the largest share that a label holds against the rivals.
+/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to
+/// work in. Returns the smallest and the largest share that a label holds against the rivals.
 pub(super) fn slopes(
     scores: RowScores<'_>,
     left_out: LeftOut,
@@ -102,8 +104,8 @@ const SERIES: [f32; 7] = {
 /// 1.5 * 2^23: adding it leaves the nearest whole number in the lowest bits.
 const SHIFT: f32 = 12_582_912.0;
 
-/// e to the power `x`, which is not positive, with five digits. The compiler takes several at a time, which it cannot where a library is
-/// called; and all machines agree.
+/// e to the power `x`, which is not positive, with five digits. The compiler takes several at a time, which
+/// it cannot where a library is called; and all machines agree.
 #[inline]
 fn exp(x: f32) -> f32 {
     // Below this the result would have to be subnormal; nobody can tell it from zero.

@@ -1,4 +1,5 @@
-//! Learning from one batch of rows: rivals and slopes against the weights as they are, then the weights move.
+//! Learning from one batch of rows: rivals and slopes against the weights as they are, then the weights
+//! move.
 
 use super::memory::RivalMemory;
 use super::recall;
@@ -53,8 +54,8 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    /// Tells how many of the strongest rivals of the rows numbered `order` a rough scan finds, and how many of them `memory` holds; rows
-    /// of which it holds nothing are taken out.
+    /// Tells how many of the strongest rivals of the rows numbered `order` a rough scan finds, and how many
+    /// of them `memory` holds; rows of which it holds nothing are taken out.
     pub(super) fn report_recall<P: Posting>(
         &self,
         memory: Option<&RivalMemory>,

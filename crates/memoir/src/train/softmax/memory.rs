@@ -1,4 +1,5 @@
-//! The rivals of all training rows as a scan found them. An inexact oracle: weights move, the strongest classes mostly stay.
+//! The rivals of all training rows as a scan found them. An inexact oracle: weights move, the strongest
+//! classes mostly stay.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,10 +8,12 @@ use crate::sparse::ask_for;
 /// Rivals this much below the strongest are not remembered: they hold less than a twentieth of its mass.
 const FAR_BELOW: f32 = 3.0;
 
-/// For each row the strongest of its rivals. Threads enter the rows that they have searched for, each row by one of them.
+/// For each row the strongest of its rivals. Threads enter the rows that they have searched for, each row by
+/// one of them.
 pub(super) struct RivalMemory {
     rivals: usize,
-    /// `rivals` places per row, each for one more than a class; 0 fills up. (So all of it is zero at first: memory that nobody has to fill.)
+    /// `rivals` places per row, each for one more than a class; 0 fills up. (So all of it is zero at first:
+    /// memory that nobody has to fill.)
     places: Vec<AtomicU32>,
 }
 

@@ -25,8 +25,8 @@ parameters! {
         step_size: Option<f64> = "auto" in Kind::Number(0.0, 1000.0);
         /// Length of the last step; steps shrink evenly from the first to the last
         last_step_size: Option<f64> = "auto" in Kind::Number(0.0, 1000.0);
-        /// Power of a feature's rareness with which its steps grow: 0 for steps alike, 0.5 for much longer ones
-        /// of rare features
+        /// Power of a feature's rareness with which its steps grow: 0 for steps alike, 0.5 for much longer
+        /// ones of rare features
         rare_power: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Length of each class's weight vector before the first step (a class centroid)
         start_scale: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
@@ -44,19 +44,19 @@ parameters! {
         answer_trim: Option<f64> = "auto" in Kind::Number(0.0, 0.9);
         /// Labels and rivals that a row would move by less than this share of a step are not moved
         least_slope: f64 = "0.02" in Kind::Number(0.0, 1.0);
-        /// Rows whose labels hold less than this share against their rivals in the first pass are left out of
-        /// the others
+        /// Rows whose labels hold less than this share against their rivals in the first pass are left out
+        /// of the others
         hopeless: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
-        /// Rows whose labels hold more than this share against their rivals in the first pass are left out of
-        /// the others
+        /// Rows whose labels hold more than this share against their rivals in the first pass are left out
+        /// of the others
         settled: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Weights smaller than this are dropped at the end
         least_weight: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
         /// Training rows kept in the model file, to be repeated by `--from`, which then forgets less (auto:
         /// none, or as many as the earlier model)
         keep_rows: Option<usize> = "auto" in Kind::Integer(0, 1_000_000_000);
-        /// Say at the end how many of the strongest rivals, by an exact scan, a rough one finds and the memory
-        /// of the first pass holds
+        /// Say at the end how many of the strongest rivals, by an exact scan, a rough one finds and the
+        /// memory of the first pass holds
         report_rivals: bool = "off";
     }
 }

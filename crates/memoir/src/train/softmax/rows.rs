@@ -15,9 +15,9 @@ pub(super) struct QuantizedRows {
 }
 
 impl QuantizedRows {
-    /// Takes `rows` over as integers, in parallel. The smallest values of each row that together hold at most the share
-    /// `trim` of its squared length are left out, and the rest is stretched to the former length: long rows have many such
-    /// values, and most of the time would go into them.
+    /// Takes `rows` over as integers, in parallel. The smallest values of each row that together hold at
+    /// most the share `trim` of its squared length are left out, and the rest is stretched to the former
+    /// length: long rows have many such values, and most of the time would go into them.
     pub(super) fn new(rows: &Rows, trim: f32) -> Self {
         let kept: Vec<Kept> = (0..rows.len())
             .into_par_iter()

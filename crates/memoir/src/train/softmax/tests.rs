@@ -1,4 +1,5 @@
-//! The whole algorithm: against a plain dense version, at several numbers of threads, under budgets, on odd data.
+//! The whole algorithm: against a plain dense version, at several numbers of threads, under budgets, on odd
+//! data.
 
 mod dense;
 
@@ -226,7 +227,8 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
     );
 }
 
-/// Later passes leave out rows whose labels have no hope, and rows that are settled: here all, so a second pass does nothing.
+/// Later passes leave out rows whose labels have no hope, and rows that are settled: here all, so a second
+/// pass does nothing.
 #[test]
 fn hopeless_and_settled_rows_are_learned_from_once() {
     let data = data(600, 40, 60, 1, 5);

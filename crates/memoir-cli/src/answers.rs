@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use memoir::ClassNames;
 use memoir::sparse::Scored;
+use memoir_report::names::write_escaped;
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -122,22 +123,6 @@ fn cause(error: csv::Error) -> io::Error {
 fn exact(score: f32) -> serde_json::Value {
     let parsed: Option<f64> = score.to_string().parse().ok();
     parsed.map_or(serde_json::Value::Null, serde_json::Value::from)
-}
-
-/// Names may hold anything: what would break a line or a column is written as `\n`, `\r`, `\t`, and `\` as `\\`.
-pub(crate) fn write_escaped(out: &mut impl Write, name: &str) -> io::Result<()> {
-    let mut rest = name;
-    while let Some(place) = rest.find(['\\', '\t', '\n', '\r']) {
-        out.write_all(&rest.as_bytes()[..place])?;
-        out.write_all(match rest.as_bytes()[place] {
-            b'\t' => b"\\t",
-            b'\n' => b"\\n",
-            b'\r' => b"\\r",
-            _ => b"\\\\",
-        })?;
-        rest = &rest[place + 1..];
-    }
-    out.write_all(rest.as_bytes())
 }
 
 #[cfg(test)]

@@ -25,20 +25,20 @@ pub(crate) struct Reading {
     /// Column or key of the labels [default: label]
     #[arg(long, value_name = "NAME")]
     label_column: Option<String>,
-    /// Column or key of the row's weight [default: rows count alike]
-    #[arg(long, value_name = "NAME")]
+    /// Column or key of the row's weight [default: all rows count the same]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
     /// What separates several labels [default: `|` in csv and tsv, `,` in libsvm and xmc]
     #[arg(long, value_name = "TEXT")]
     label_separator: Option<String>,
-    /// Take the label field as one label, whatever it holds
-    #[arg(long)]
+    /// Take the label field as one label, even if it holds a separator
+    #[arg(long, hide_short_help = true)]
     single_label: bool,
     /// Feature numbers of libsvm data count from 0, not from 1
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     zero_based: bool,
     /// Count and report bad rows instead of stopping at the first
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     skip_bad_rows: bool,
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn check_apart(output: &Path, other: &Path) -> anyhow::Result<()> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Running")]
 pub(crate) struct Running {
-    /// Worker threads; results do not depend on it [default: all cores]
+    /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_positive)]
     threads: Option<NonZeroUsize>,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -6,9 +6,16 @@ use std::path::Path;
 use memoir::eval::{ConfidenceReport, Report};
 use memoir::model::write_beside;
 use memoir::{Error, Result};
+use memoir_report::chart::{Axis, BLUE, Chart, ORANGE};
+use memoir_report::html::{escape, page};
+use memoir_report::sizes::{show_count, show_counted};
 
-use crate::chart::{Axes, BLUE, Chart, RED};
-use crate::sizes::show_count;
+const STYLE: &str = "\
+body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }
+table { border-collapse: collapse }
+td, th { padding: 0.2em 0.8em; border-bottom: 1px solid #ddd; text-align: left }
+svg { width: 100%; height: auto }
+";
 
 /// Writes `report.html`, `report.md`, and the plots if there is something to plot, into `folder`.
 pub(crate) fn write(folder: &Path, report: &Report, model: &str, data: &str) -> Result<()> {
@@ -34,23 +41,25 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
     })
 }
 
+/// A chart whose axes both are shares.
+fn share_chart(title: &str, along: &str, upwards: &str) -> Chart {
+    let [along, upwards] = [along, upwards].map(|name| Axis::linear(name, (0.0, 1.0), 2));
+    Chart::new(title, along, upwards)
+}
+
 /// Mean probability against share of right answers.
 fn reliability(report: &ConfidenceReport) -> String {
-    let mut chart = Chart::new(&Axes {
-        title: &format!(
-            "Reliability: expected calibration error {:.4}",
-            report.expected_calibration_error
-        ),
-        along: "probability given",
-        upwards: "share of right answers; bars: share of rows",
-        span: 1.0,
-        decimals: 2,
-    });
+    let title = format!(
+        "Reliability: expected calibration error {:.4}",
+        report.expected_calibration_error
+    );
+    let upwards = "share of right answers; bars: share of rows";
+    let mut chart = share_chart(&title, "probability given", upwards);
     let rows: u64 = report.reliability.iter().map(|bin| bin.rows).sum();
     for bin in &report.reliability {
-        chart.bar(bin.from, bin.to, bin.rows as f64 / rows as f64, BLUE);
+        chart.bar((bin.from, bin.to), bin.rows as f64 / rows as f64, BLUE);
     }
-    chart.dashes((0.0, 0.0), (1.0, 1.0), RED, "");
+    chart.dashes((0.0, 0.0), (1.0, 1.0), ORANGE, "");
     chart.line(
         report
             .reliability
@@ -60,30 +69,29 @@ fn reliability(report: &ConfidenceReport) -> String {
     );
     for bin in &report.reliability {
         let what = format!(
-            "{} rows: probability {:.3}, right {:.3}",
-            show_count(bin.rows),
+            "{}: probability {:.3}, right {:.3}",
+            show_counted(bin.rows, "row"),
             bin.confidence,
             bin.accuracy
         );
-        chart.dot(bin.confidence, bin.accuracy, BLUE, &what);
+        chart.dot((bin.confidence, bin.accuracy), BLUE, &what);
     }
     chart.finish()
 }
 
 /// Share of rows answered against accuracy on them.
 fn coverage(report: &ConfidenceReport) -> String {
-    let mut chart = Chart::new(&Axes {
-        title: "Rows that can be answered at each accuracy",
-        along: "share of rows answered, surest first",
-        upwards: "accuracy on them",
-        span: 1.0,
-        decimals: 2,
-    });
+    let along = "share of rows answered, surest first";
+    let mut chart = share_chart(
+        "Rows that can be answered at each accuracy",
+        along,
+        "accuracy on them",
+    );
     chart.line(report.curve.iter().copied(), BLUE);
     for coverage in &report.coverage {
         if let Some(threshold) = coverage.threshold {
             let what = format!("{:.1}% from probability {threshold}", 100.0 * coverage.coverage);
-            chart.dot(coverage.coverage, coverage.accuracy, RED, &what);
+            chart.dot((coverage.coverage, coverage.accuracy), ORANGE, &what);
         }
     }
     chart.finish()
@@ -188,10 +196,10 @@ fn markdown(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
     let mut text = format!("# {}\n", cell(title));
     for table in tables {
         let _ = writeln!(text, "\n## {}\n", table.heading);
-        for (place, row) in table.rows.iter().enumerate() {
+        for (index, row) in table.rows.iter().enumerate() {
             let cells: Vec<_> = row.iter().map(|text| cell(text)).collect();
             let _ = writeln!(text, "| {} |", cells.join(" | "));
-            if place == 0 {
+            if index == 0 {
                 let _ = writeln!(text, "|{}", "---|".repeat(row.len()));
             }
         }
@@ -202,28 +210,14 @@ fn markdown(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
     text
 }
 
-/// Text as it may stand in HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 /// One page without anything outside it.
 fn html(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
-    let title = escaped(title);
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n<style>\n\
-         body {{ font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }}\n\
-         table {{ border-collapse: collapse }} td, th {{ padding: 0.2em 0.8em; border-bottom: 1px solid #ddd; text-align: left }}\n\
-         svg {{ width: 100%; height: auto }}\n</style></head>\n<body>\n<h1>{title}</h1>\n"
-    );
+    let mut text = format!("<h1>{}</h1>\n", escape(title));
     for table in tables {
         let _ = writeln!(text, "<h2>{}</h2>\n<table>", table.heading);
-        for (place, row) in table.rows.iter().enumerate() {
-            let tag = if place == 0 { "th" } else { "td" };
-            let cells = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell)));
+        for (index, row) in table.rows.iter().enumerate() {
+            let tag = if index == 0 { "th" } else { "td" };
+            let cells = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
             let _ = writeln!(text, "<tr>{}</tr>", cells.collect::<String>());
         }
         text += "</table>\n";
@@ -231,6 +225,5 @@ fn html(title: &str, tables: &[Table], plots: &[(&str, String)]) -> String {
     for (_, plot) in plots {
         let _ = writeln!(text, "<p>{plot}</p>");
     }
-    text += "</body></html>\n";
-    text
+    page(title, STYLE, &text)
 }

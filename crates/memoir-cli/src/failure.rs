@@ -1,9 +1,12 @@
 //! Every way to end that is not success: what is printed, and the exit code.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
+use memoir_report::shell::command_line;
 
 /// Exit code of every error that a user can cause.
 const USER_ERROR: u8 = 2;
@@ -23,10 +26,35 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(USER_ERROR)
 }
 
+/// The file that this run writes checkpoints to.
+static CHECKPOINT: OnceLock<PathBuf> = OnceLock::new();
+
+/// From now on, a run that is stopped says how it can be continued, once `path` is there.
+pub(crate) fn remember_checkpoint(path: &Path) {
+    // A program trains once.
+    let _ = CHECKPOINT.set(path.to_owned());
+}
+
 /// The end after Ctrl-C, said once.
 pub(crate) fn stopped() -> ExitCode {
-    say("stopped");
+    match CHECKPOINT.get().filter(|path| path.is_file()) {
+        Some(path) => say(&format!(
+            "stopped; to continue from {}: {}",
+            path.display(),
+            resuming(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+        )),
+        None => say("stopped"),
+    }
     ExitCode::from(INTERRUPTED)
+}
+
+/// The command that continues the run which `words` started.
+fn resuming(words: impl Iterator<Item = String>) -> String {
+    let mut words: Vec<_> = words.collect();
+    if !words.iter().any(|word| word == "--resume") {
+        words.push("--resume".to_owned());
+    }
+    command_line(&words)
 }
 
 /// The reader of our output (`head`, a pager) has gone: nothing is wrong.
@@ -105,6 +133,20 @@ mod tests {
         assert_eq!(
             one_line(rendered),
             "unexpected argument '--modell' found; a similar argument exists: '--model'"
+        );
+    }
+
+    #[test]
+    fn a_stopped_run_is_continued_by_the_same_command() {
+        let resumed = |line: &str| resuming(line.split(' ').map(str::to_owned));
+        let continued = "memoir train 'a;b.csv' --model m --checkpoint-every 5 --resume";
+        assert_eq!(
+            resumed("memoir train a;b.csv --model m --checkpoint-every 5"),
+            continued
+        );
+        assert_eq!(
+            resumed("memoir train a;b.csv --model m --checkpoint-every 5 --resume"),
+            continued
         );
     }
 

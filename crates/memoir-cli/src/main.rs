@@ -3,20 +3,17 @@
 
 mod answers;
 mod arguments;
-mod chart;
-#[cfg(unix)]
-mod compare;
 mod demo_corpus;
 mod evaluation_report;
 mod failure;
 mod gap_plot;
+mod help;
 mod interrupt;
 mod marked_text;
 mod method_options;
 mod output;
 mod peak_memory;
 mod progress;
-mod sizes;
 mod verbs;
 mod wordnet;
 
@@ -24,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use memoir::{Cancel, Catalogue};
+
+use help::HelpRequest;
 
 /// Assigns text, or any sparse vector, to one of thousands to hundreds of thousands of classes, on a CPU.
 #[derive(Debug, Parser)]
@@ -41,7 +40,6 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 enum Verb {
     /// Learn a model from labelled rows and write it to a file
     Train(verbs::train::Arguments),
@@ -86,12 +84,13 @@ pub(crate) fn catalogue() -> Catalogue {
     Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS)
 }
 
-/// The whole command line, with the options of all algorithms.
-pub(crate) fn command() -> clap::Command {
-    Cli::command()
-        .mut_subcommand("train", |train| train.defer(verbs::train::options))
-        .mut_subcommand("synth", |synth| synth.defer(verbs::synth::options))
-        .mut_subcommand("explain", |explain| explain.defer(verbs::explain::options))
+/// The whole command line, with the options of all algorithms and the help that is asked for.
+pub(crate) fn command(help: &HelpRequest) -> clap::Command {
+    let command = Cli::command()
+        .mut_subcommand("train", |train| verbs::train::options(train, help))
+        .mut_subcommand("synth", verbs::synth::options)
+        .mut_subcommand("explain", verbs::explain::options);
+    help::shape(command, help.length, "memoir")
 }
 
 fn main() -> ExitCode {
@@ -109,10 +108,11 @@ fn main() -> ExitCode {
 
 fn run(context: &Context) -> anyhow::Result<()> {
     #[cfg(unix)]
-    if let Some(arguments) = verbs::measured::Arguments::asked_for() {
-        return verbs::measured::run(&arguments, context);
+    if let Some(task) = memoir_compare::measured::asked_for()? {
+        let measured = memoir_compare::measured::measure(&task, &context.cancel)?;
+        return output::print(&serde_json::to_string(&measured)?);
     }
-    let matches = match command().try_get_matches() {
+    let matches = match command(&HelpRequest::read(std::env::args_os().skip(1))).try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return failure::usage(&error),
     };
@@ -144,9 +144,13 @@ fn run(context: &Context) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::help::Length;
 
     #[test]
     fn the_command_line_is_consistent() {
-        command().debug_assert();
+        for length in [Length::Short, Length::Long, Length::All] {
+            let algorithm = Some("memoir-l1".to_owned());
+            command(&HelpRequest { length, algorithm }).debug_assert();
+        }
     }
 }

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use memoir::model::{Candidate, Explanation, Mark};
-
-use crate::evaluation_report::escaped;
+use memoir_report::html::{self, escape};
 
 /// Shades of green and red in the palette of terminals with 256 colours, from weak to strong.
 const FOR: [u8; 4] = [194, 157, 120, 83];
@@ -12,6 +11,16 @@ const AGAINST: [u8; 4] = [224, 217, 210, 203];
 
 /// Parts that decide less than this share of the strongest are not marked.
 const FAINT: f64 = 0.02;
+
+const STYLE: &str = "\
+body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }
+.text { font-size: 1.2em; line-height: 1.8; white-space: pre-wrap }
+mark { padding: 0.1em; border-radius: 0.2em }
+td, th { padding: 0.2em 0.8em; text-align: right }
+td:last-child, th:last-child { text-align: left }
+.answer b { color: #176b1c }
+.runner-up b { color: #a11 }
+";
 
 fn strongest(marks: &[Mark]) -> f64 {
     marks.iter().map(|mark| mark.decides.abs()).fold(0.0, f64::max)
@@ -46,20 +55,14 @@ fn candidate(name: &str, candidate: &Candidate) -> String {
     });
     format!(
         "<p class=\"{name}\">{name}: <b>{}</b> (score {:.4}{probability})</p>\n",
-        escaped(&candidate.name),
+        escape(&candidate.name),
         candidate.score
     )
 }
 
 /// The whole explanation as one page.
-pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
-    let mut page = String::from(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Explanation</title>\n<style>\n\
-         body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }\n\
-         .text { font-size: 1.2em; line-height: 1.8; white-space: pre-wrap } mark { padding: 0.1em; border-radius: 0.2em }\n\
-         td, th { padding: 0.2em 0.8em; text-align: right } td:last-child, th:last-child { text-align: left }\n\
-         .answer b { color: #176b1c } .runner-up b { color: #a11 }\n</style></head>\n<body>\n",
-    );
+pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
+    let mut page = String::new();
     page += &candidate("answer", &explanation.answer);
     if let Some(runner_up) = &explanation.runner_up {
         page += &candidate("runner-up", runner_up);
@@ -67,7 +70,7 @@ pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
     let strongest = strongest(marks);
     page += "<p class=\"text\">";
     for mark in marks {
-        let part = escaped(text.get(mark.range.clone()).unwrap_or_default());
+        let part = escape(text.get(mark.range.clone()).unwrap_or_default());
         let strength = mark.decides.abs() / strongest;
         if strength > FAINT {
             let color = if mark.decides > 0.0 {
@@ -92,7 +95,7 @@ pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
             "<tr><td>{:+.4}</td><td>{:+.4}</td><td>{}</td></tr>",
             share.for_answer,
             share.for_runner_up,
-            escaped(&share.name)
+            escape(&share.name)
         );
     }
     if let Some(others) = &explanation.others {
@@ -102,8 +105,8 @@ pub(crate) fn html(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
             others.for_answer, others.for_runner_up, others.count
         );
     }
-    page += "</table>\n</body></html>\n";
-    page
+    page += "</table>\n";
+    html::page("Explanation", STYLE, &page)
 }
 
 #[cfg(test)]
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn html_is_escaped() {
+    fn html_is_escape() {
         let side = |name: &str| Candidate {
             class: 0,
             name: name.to_owned(),
@@ -144,7 +147,7 @@ mod tests {
             features: vec![],
             others: None,
         };
-        let page = html("ab \"<d", &marks(), &explanation);
+        let page = page("ab \"<d", &marks(), &explanation);
         assert!(
             page.contains("<b>&lt;b&gt;</b> (score 1.0000, probability 0.5000)"),
             "{page}"

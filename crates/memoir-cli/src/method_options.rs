@@ -7,51 +7,78 @@ use memoir::params::{Parameters, Spec};
 use memoir::synth::SynthSettings;
 use memoir::text::TextSettings;
 
+use crate::help::{HelpRequest, Length};
+
+/// Options of the library's tables that even the short help lists.
+const FOR_NEWCOMERS: [&str; 3] = ["word-ngrams", "char-ngrams", "effort"];
+
 /// Adds the options to `train`, and a list of the algorithms before the examples.
-pub(crate) fn augment(mut train: Command, catalogue: &Catalogue) -> Command {
+pub(crate) fn augment(mut train: Command, catalogue: &Catalogue, help: &HelpRequest) -> Command {
     let examples = train
-        .get_after_help()
+        .get_after_long_help()
         .map(ToString::to_string)
         .unwrap_or_default();
     let algorithms = catalogue
         .algorithms()
         .iter()
         .map(|algorithm| format!("  {:<12}  {}\n", algorithm.name, algorithm.summary));
-    train = train.after_help(format!(
+    train = train.after_long_help(format!(
         "Algorithms:\n{}\n{examples}",
         algorithms.collect::<String>()
     ));
     for spec in TextSettings::SPECS {
-        train = train.arg(option(spec, describe(spec)).help_heading("Options for text"));
+        train = train.arg(option(spec, describe(spec, help.length)).help_heading("Options for text"));
     }
-    for (name, owners) in by_name(catalogue) {
-        let heading = match owners.as_slice() {
-            [(algorithm, _)] => format!("Options of `--algorithm {algorithm}`"),
-            _ => "Options of several algorithms".to_owned(),
-        };
-        let first = owners[0].1;
-        let alike = owners.iter().all(|(_, spec)| describe(spec) == describe(first));
-        let help = if alike && owners.len() > 1 {
-            let algorithms: Vec<_> = owners.iter().map(|(algorithm, _)| *algorithm).collect();
-            format!("{} ({})", describe(first), algorithms.join(", "))
-        } else if alike {
-            describe(first)
-        } else {
-            let each = owners
-                .iter()
-                .map(|(algorithm, spec)| format!("{algorithm}: {}", describe(spec)));
-            each.collect::<Vec<_>>().join("; ")
-        };
-        debug_assert_eq!(name, first.name);
-        train = train.arg(option(first, help).help_heading(heading));
+    let chosen = help.algorithm.as_deref().unwrap_or(Catalogue::DEFAULT_ALGORITHM);
+    let chosen = catalogue
+        .find(chosen)
+        .map_or(Catalogue::DEFAULT_ALGORITHM, |algorithm| algorithm.name);
+    for (_, owners) in by_name(catalogue) {
+        let own = owners.iter().find(|(algorithm, _)| *algorithm == chosen);
+        train = train.arg(match own {
+            Some((algorithm, spec)) if help.length != Length::All => {
+                option(spec, describe(spec, help.length)).help_heading(heading(algorithm))
+            }
+            _ => shared_option(&owners, help.length).hide(help.length != Length::All),
+        });
     }
     train
+}
+
+fn heading(algorithm: &str) -> String {
+    format!("Options of `--algorithm {algorithm}`")
+}
+
+/// An option as the help of all algorithms shows it.
+fn shared_option(owners: &[(&str, &'static Spec)], length: Length) -> Arg {
+    let first = owners[0].1;
+    let heading = match owners {
+        [(algorithm, _)] => heading(algorithm),
+        _ => "Options of several algorithms".to_owned(),
+    };
+    let is_alike = owners
+        .iter()
+        .all(|(_, spec)| describe(spec, length) == describe(first, length));
+    let help = if is_alike && owners.len() > 1 {
+        let algorithms: Vec<_> = owners.iter().map(|(algorithm, _)| *algorithm).collect();
+        format!("{} ({})", describe(first, length), algorithms.join(", "))
+    } else if is_alike {
+        describe(first, length)
+    } else {
+        let each = owners
+            .iter()
+            .map(|(algorithm, spec)| format!("{algorithm}: {}", describe(spec, length)));
+        each.collect::<Vec<_>>().join("; ")
+    };
+    option(first, help).help_heading(heading)
 }
 
 /// Adds the options to `synth`.
 pub(crate) fn augment_synth(mut synth: Command) -> Command {
     for spec in SynthSettings::SPECS {
-        synth = synth.arg(option(spec, describe(spec)).help_heading("Shape"));
+        let for_newcomers = ["like", "scale", "rows", "classes"].contains(&spec.name);
+        let option = option(spec, describe(spec, Length::Long)).hide_short_help(!for_newcomers);
+        synth = synth.arg(option.help_heading("Shape"));
     }
     synth
 }
@@ -76,16 +103,20 @@ fn option(spec: &Spec, help: String) -> Arg {
         .long(spec.name)
         .value_name("VALUE")
         .allow_negative_numbers(true)
+        .hide_short_help(!FOR_NEWCOMERS.contains(&spec.name))
         .help(help)
 }
 
-fn describe(spec: &Spec) -> String {
-    format!(
-        "{} [default: {}; {}]",
-        spec.help.trim_end_matches('.'),
-        spec.default,
-        spec.legal()
-    )
+/// The help of an option; the short one leaves out what follows the first semicolon, and the legal values.
+fn describe(spec: &Spec, length: Length) -> String {
+    let help = spec.help.trim_end_matches('.');
+    match length {
+        Length::Short => {
+            let first = help.split(';').next().unwrap_or(help);
+            format!("{first} [default: {}]", spec.default)
+        }
+        Length::Long | Length::All => format!("{help} [default: {}; {}]", spec.default, spec.legal()),
+    }
 }
 
 /// The options that the user gave.
@@ -205,7 +236,7 @@ mod tests {
     }
 
     fn given(words: &[&str]) -> Given {
-        let command = augment(Command::new("train"), &catalogue());
+        let command = augment(Command::new("train"), &catalogue(), &HelpRequest::EVERYTHING);
         let matches = command
             .try_get_matches_from([&["train"], words].concat())
             .unwrap();
@@ -231,22 +262,42 @@ mod tests {
         );
     }
 
-    #[test]
-    fn help_tells_defaults_and_ranges() {
-        let mut train = augment(Command::new("train"), &catalogue());
-        let help = train
+    fn help(length: Length, algorithm: &str) -> String {
+        let algorithm = Some(algorithm.to_owned());
+        let help = HelpRequest { length, algorithm };
+        let train = augment(Command::new("train"), &catalogue(), &help);
+        let text = crate::help::shape(train, length, "train")
             .render_help()
-            .to_string()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+            .to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn help_for_all_algorithms_tells_defaults_ranges_and_owners() {
+        let help = help(Length::All, "one");
+        for text in [
+            "How much [default: 0.5; a number from 0 to 1]",
+            "How often [default: 2; a whole number from 1 to 9] (one, two)",
+        ] {
+            assert!(help.contains(text), "{text} in {help}");
+        }
+    }
+
+    #[test]
+    fn help_for_one_algorithm_has_its_options_only() {
+        let of_one = help(Length::Long, "one");
         assert!(
-            help.contains("How much [default: 0.5; a number from 0 to 1]"),
-            "{help}"
+            of_one.contains("Options of `--algorithm one`: --turns"),
+            "{of_one}"
         );
-        assert!(
-            help.contains("How often [default: 2; a whole number from 1 to 9] (one, two)"),
-            "{help}"
-        );
+        assert!(!of_one.contains("--bend"), "{of_one}");
+        assert!(help(Length::Long, "two").contains("--bend"));
+    }
+
+    #[test]
+    fn short_help_has_neither() {
+        let help = help(Length::Short, "two");
+        assert!(!help.contains("--bend") && !help.contains("--turns"), "{help}");
+        assert!(help.contains("--char-ngrams"), "{help}");
     }
 }

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use memoir::{Event, Observer};
-
-use crate::sizes::{show_count, show_size, show_time};
+use memoir_report::sizes::{show_count, show_size, show_time};
 
 /// Time between two plain lines.
 const INTERVAL: Duration = Duration::from_secs(3);

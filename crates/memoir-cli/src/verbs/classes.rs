@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use memoir::Model;
+use memoir_report::names::on_one_line;
+use memoir_report::sizes::{show_count, show_counted, show_size};
 
 use crate::arguments::silent_session;
-use crate::output::{on_one_line, print};
-use crate::sizes::{show_count, show_counted, show_size};
+use crate::output::print;
 use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   memoir classes tickets.memoir
   memoir classes tickets.memoir rename printer printing --out tickets2.memoir
   memoir classes tickets.memoir rename --file renames.tsv --out tickets2.memoir

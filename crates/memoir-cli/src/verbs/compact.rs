@@ -9,15 +9,15 @@ use memoir::data::{self, Source};
 use memoir::eval::Evaluation;
 use memoir::model::Precision;
 use memoir::{Dataset, Model, Session};
+use memoir_report::sizes::{parse_size, show_count, show_size};
 
 use crate::arguments::{Reading, Running, check_apart};
 use crate::output::print;
 use crate::progress::Progress;
-use crate::sizes::{parse_size, show_count, show_size};
 use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 A packed model predicts from the file as it is. f16 keeps the weights of `softmax` to the last bit and stores class
 numbers in fewer bytes; int8 rounds each weight to 1/127 of the largest of its feature; --max-size drops the
 smallest weights. Look before: --dry-run --valid DATA shows what each costs.

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use memoir_compare::{Monitor, Request};
 
 use crate::Context;
 use crate::arguments::Running;
-use crate::compare::{self, Request};
 use crate::output::print;
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Writes results.jsonl (a line per run), results.md (tables) and report.html (figures, sortable tables). A comparison
 that was stopped goes on where it was when it is started again. Threads are those of the experiment; --threads is for
 preparing data. The guide's page on comparisons explains experiments.
@@ -35,6 +35,16 @@ pub(crate) struct Arguments {
     running: Running,
 }
 
+impl Monitor for Progress {
+    fn say(&self, text: &str) {
+        Progress::say(self, text);
+    }
+
+    fn busy(&self, stage: &str) {
+        Progress::busy(self, stage);
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     let progress = Progress::new(arguments.running.quiet);
     let silent = Progress::new(true);
@@ -44,8 +54,10 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         out: &arguments.out,
         data_folder: arguments.data.as_deref(),
         again: &arguments.again,
+        program: &std::env::current_exe()?,
+        catalogue: &context.catalogue,
     };
-    compare::run(&request, &progress, &session, context)?;
+    memoir_compare::run(&request, &progress, &session)?;
     progress.clear();
     if !arguments.running.quiet {
         let out = arguments.out.display();

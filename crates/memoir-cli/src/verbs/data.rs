@@ -8,10 +8,10 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use memoir::Error;
 use memoir::model::write_beside;
+use memoir_report::sizes::show_counted;
 
 use crate::Context;
 use crate::interrupt;
-use crate::sizes::show_counted;
 use crate::wordnet::{self, Definition};
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ enum Source {
 
 /// WordNet's definitions of nouns and verbs; the class is what the word is a kind of
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Writes train.csv, valid.csv and test.csv with the columns text and label. The parts are the same on every machine.
 
 Example:

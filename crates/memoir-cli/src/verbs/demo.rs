@@ -10,12 +10,12 @@ use memoir::model::write_beside;
 use memoir::sparse::Rows;
 use memoir::text::TextScratch;
 use memoir::{Catalogue, Error, Model, Session, train};
+use memoir_report::sizes::{show_count, show_counted, show_size, show_time};
 
 use crate::arguments::Running;
 use crate::demo_corpus::{CLASSES, Product, class_name, generate};
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
-use crate::sizes::{show_count, show_counted, show_size, show_time};
 use crate::verbs::evaluate;
 use crate::{Context, interrupt};
 

@@ -9,17 +9,18 @@ use clap::Args;
 use memoir::data::{self, ReadOptions, Source};
 use memoir::eval::{Confidence, Evaluation, Report};
 use memoir::{Model, Session};
+use memoir_report::names::on_one_line;
+use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
 use crate::evaluation_report;
-use crate::output::{on_one_line, print};
+use crate::output::print;
 use crate::progress::Progress;
-use crate::sizes::{show_count, show_counted, show_time};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Measures:
   accuracy     share of rows whose best class is one of their labels
   macro-F1     mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)

@@ -12,16 +12,17 @@ use memoir::model::{Candidate, Explanation, FeatureWeight};
 use memoir::sparse::Rows;
 use memoir::text::{Input, TextScratch};
 use memoir::{Error, Model, Session};
+use memoir_report::names::on_one_line;
 use serde::Serialize;
 
 use crate::arguments::{Reading, Running, parse_positive, silent_session};
-use crate::output::{on_one_line, print, write_error};
+use crate::output::{print, write_error};
 use crate::progress::Progress;
 use crate::{Context, marked_text};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["text", "row", "data", "class"]))]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   memoir explain m.memoir --text 'printer out of toner'
   memoir explain m.memoir --text 'printer out of toner' --html > why.html
   memoir explain m.memoir --row '3:1 17:0.5'
@@ -67,7 +68,7 @@ struct OfLine<'a> {
 
 /// The options; those that say how to read data are for `--data`.
 pub(crate) fn options(command: Command) -> Command {
-    Arguments::augment_args(command).mut_group("Reading", |options| {
+    command.mut_group("Reading", |options| {
         options.conflicts_with_all(["text", "row", "class"])
     })
 }
@@ -113,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         if arguments.json {
             serde_json::to_string_pretty(&explanation)? + "\n"
         } else if arguments.html {
-            marked_text::html(text, &marks, &explanation)
+            marked_text::page(text, &marks, &explanation)
         } else if arguments.text.is_some() && shows_colours() {
             marked_text::for_terminal(text, &marks) + "\n" + &table(&explanation)
         } else {

@@ -8,14 +8,15 @@ use anyhow::bail;
 use clap::Args;
 use memoir::model::{ClassSize, FeatureWeight, Summary};
 use memoir::{Model, Session};
+use memoir_report::names::on_one_line;
+use memoir_report::sizes::{show_count, show_counted, show_size};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::Context;
 use crate::arguments::{Running, parse_positive};
-use crate::output::{on_one_line, print};
+use crate::output::print;
 use crate::progress::Progress;
-use crate::sizes::{show_count, show_counted, show_size};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {

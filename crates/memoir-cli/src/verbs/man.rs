@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use memoir::model::write_beside;
 
+use crate::help::HelpRequest;
 use crate::output::print_bytes;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  memoir man | man -l -\n  memoir man --out ~/.local/share/man/man1")]
+#[command(after_long_help = "Examples:\n  memoir man | man -l -\n  memoir man --out ~/.local/share/man/man1")]
 pub(crate) struct Arguments {
     /// Folder for `memoir.1` and one page per verb
     #[arg(long, value_name = "DIR")]
@@ -17,7 +18,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut command = crate::command();
+    let mut command = crate::command(&HelpRequest::EVERYTHING);
     command.build();
     let Some(folder) = &arguments.out else {
         return print_bytes(&page(&command)?);

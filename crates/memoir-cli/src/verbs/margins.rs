@@ -21,7 +21,7 @@ use crate::output::print;
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 The margin of a row is the score of its true class minus that of the strongest other class. An oracle finds a strong
 other class faster than a full scan, but perhaps not the strongest: then its margin is too large, by the gap.
 

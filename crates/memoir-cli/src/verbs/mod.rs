@@ -12,8 +12,6 @@ pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod margins;
-#[cfg(unix)]
-pub(crate) mod measured;
 pub(crate) mod predict;
 pub(crate) mod synth;
 pub(crate) mod train;

@@ -8,16 +8,16 @@ use clap::Args;
 use memoir::Model;
 use memoir::data::{self, Source};
 use memoir::sparse::Scored;
+use memoir_report::sizes::{show_count, show_counted};
 
 use crate::Context;
 use crate::answers::{Answers, Form};
 use crate::arguments::{Reading, Running, parse_positive};
 use crate::output::write_error;
 use crate::progress::Progress;
-use crate::sizes::{show_count, show_counted};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Output:
   text   a line per row: classes, best first, separated by tabs; with --scores class:score, where
          the score follows the last colon; tabs, line breaks and backslashes in names are escaped

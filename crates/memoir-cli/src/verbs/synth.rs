@@ -9,15 +9,15 @@ use memoir::data::Format;
 use memoir::model::write_beside;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::{Error, Session};
+use memoir_report::sizes::{show_counted, show_size};
 
 use crate::arguments::{Running, check_apart};
 use crate::method_options::{self, Given};
 use crate::progress::Progress;
-use crate::sizes::{show_counted, show_size};
 use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Classes have topics and share parents, so that near classes are confused. Full-scale files are large.
 
 Examples:
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 
 /// The options, with those of the shape.
 pub(crate) fn options(command: Command) -> Command {
-    method_options::augment_synth(Arguments::augment_args(command))
+    method_options::augment_synth(command)
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {

@@ -11,17 +11,18 @@ use memoir::model::Precision;
 use memoir::text::TextParams;
 use memoir::train::Checkpoints;
 use memoir::{Catalogue, Dataset, Model, train};
+use memoir_report::sizes::{parse_size, show_counted, show_size, show_time};
 
 use crate::arguments::{Reading, Running, check_apart, parse_positive};
+use crate::help::{HelpRequest, help_all};
 use crate::method_options::{self, Given};
 use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
-use crate::sizes::{parse_size, show_counted, show_size, show_time};
-use crate::{Context, interrupt};
+use crate::{Context, failure, interrupt};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   memoir train tickets.csv --model tickets.memoir
   memoir train train.svm.gz --model m.memoir --valid valid.svm.gz --seed 7
   memoir train --from tickets.memoir november.csv --model tickets2.memoir
@@ -29,46 +30,46 @@ use crate::{Context, interrupt};
 pub(crate) struct Arguments {
     /// Labelled rows; `-` is standard input
     data: PathBuf,
-    /// The model file to write
+    /// Model file to write
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// How to learn; the algorithms are listed below [default: softmax, or that of `--from`]
+    /// How to learn [default: softmax, or the algorithm of `--from`]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
-    /// A model to go on from: it learns DATA in addition, with its new classes and words; this file stays as it is
+    /// Model to continue from: DATA is learned in addition, with its new classes and words
     #[arg(long, value_name = "MODEL")]
     from: Option<PathBuf>,
-    /// Rows that tell when to stop
+    /// Held-out rows that decide which pass was best
     #[arg(long, value_name = "DATA", conflicts_with = "valid_fraction")]
     valid: Option<PathBuf>,
-    /// Share of the rows, chosen by the seed, to hold out and stop by
+    /// Share of DATA to hold out for that instead
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     valid_fraction: Option<f64>,
     /// Replicate each row once per label, as the paper does
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     replicate: bool,
     /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to be left raw
-    #[arg(long, value_name = "KIND", default_value = "auto")]
+    #[arg(long, value_name = "KIND", default_value = "auto", hide_short_help = true)]
     weighting: ValueKind,
     /// How weights are stored: f32, or f16 for smaller files [default: as the algorithm makes them]
-    #[arg(long, value_name = "PRECISION")]
+    #[arg(long, value_name = "PRECISION", hide_short_help = true)]
     precision: Option<StoredPrecision>,
     #[command(flatten)]
     reading: Reading,
-    /// Seed of every random choice
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Running")]
     seed: u64,
-    /// Memory that training should stay within, such as 512M or 2G [default: no limit]
+    /// Memory that training should not exceed, such as 512M or 2G [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
     memory_budget: Option<u64>,
-    /// Size that the model file should not exceed, such as 20M: the smallest weights are dropped [default: no limit]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
+    /// Size that the model file should not exceed, such as 20M; the smallest weights are dropped [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running", hide_short_help = true)]
     max_model_size: Option<u64>,
-    /// Write a checkpoint, beside the model file, after every so many rows, so that a killed run can go on
-    #[arg(long, value_name = "ROWS", value_parser = parse_positive, help_heading = "Running")]
+    /// Write a checkpoint beside the model file each time this number of rows is learned; `--resume` continues from it
+    #[arg(long, value_name = "ROWS", value_parser = parse_positive, help_heading = "Running", hide_short_help = true)]
     checkpoint_every: Option<NonZeroUsize>,
-    /// Go on from the checkpoint of an earlier run with the same data and options, if there is one
-    #[arg(long, help_heading = "Running")]
+    /// Continue from the checkpoint of a stopped run with the same data and options, if there is one
+    #[arg(long, help_heading = "Running", hide_short_help = true)]
     resume: bool,
     #[command(flatten)]
     running: Running,
@@ -119,8 +120,8 @@ fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// The options, with those of all algorithms.
-pub(crate) fn options(command: Command) -> Command {
-    method_options::augment(Arguments::augment_args(command), &crate::catalogue())
+pub(crate) fn options(command: Command, help: &HelpRequest) -> Command {
+    method_options::augment(command, &crate::catalogue(), help).arg(help_all())
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {
@@ -138,8 +139,12 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     let method = algorithm.configure(given.method(algorithm.name, &context.catalogue)?)?;
     let needs = method.trainer().row_needs();
     let checkpoints = checkpoints(arguments);
+    let checkpoint_path = checkpoint_path(arguments);
     if checkpoints.is_some() && !method.trainer().support().checkpoints {
         bail!("`{}` keeps no checkpoints; `softmax` does", algorithm.name);
+    }
+    if checkpoints.is_some() {
+        failure::remember_checkpoint(&checkpoint_path);
     }
     let prep = PrepOptions {
         weighting: arguments.weighting.into(),
@@ -166,6 +171,16 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .with_seed(arguments.seed)
         .with_memory_budget(arguments.memory_budget)
         .with_checkpoints(checkpoints);
+    if checkpoint_path.is_file() && !arguments.resume {
+        let fate = match arguments.checkpoint_every {
+            Some(_) => " and will be replaced",
+            None => "",
+        };
+        session.note(format!(
+            "{} is the checkpoint of a run that was stopped{fate}; `--resume` continues from it",
+            checkpoint_path.display()
+        ));
+    }
     let options = arguments.reading.options();
     let source = Source::new(&arguments.data);
     let mut training = match &before {
@@ -218,14 +233,22 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
 }
 
 /// Where checkpoints go: beside the model, with one more ending.
+fn checkpoint_path(arguments: &Arguments) -> PathBuf {
+    let mut path = arguments.model.clone().into_os_string();
+    path.push(".checkpoint");
+    path.into()
+}
+
 fn checkpoints(arguments: &Arguments) -> Option<Checkpoints> {
     let every = arguments.checkpoint_every.map(|rows| rows.get() as u64);
     if every.is_none() && !arguments.resume {
         return None;
     }
-    let mut path = arguments.model.clone().into_os_string();
-    path.push(".checkpoint");
-    Some(Checkpoints::new(path.into(), every, arguments.resume))
+    Some(Checkpoints::new(
+        checkpoint_path(arguments),
+        every,
+        arguments.resume,
+    ))
 }
 
 /// What a model has settled cannot be chosen again.

@@ -213,3 +213,33 @@ fn nohup_outlives_the_terminal() {
     drop(input);
     assert_eq!(exit_code(child), Some(0));
 }
+
+#[test]
+fn a_run_with_a_checkpoint_says_how_to_continue_it() {
+    let place = Workplace::new();
+    place.file("train.svm", vectors(6000, 300));
+    // Training that takes longer than anybody waits.
+    let words = "train train.svm --model m.memoir --quiet --passes 1000 --checkpoint-every 1";
+    let mut child = place.memoir(words).spawn().expect("starts");
+    let checkpoint = place.path().join("m.memoir.checkpoint");
+    let start = Instant::now();
+    while !checkpoint.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let mut complaint = child.stderr.take().expect("piped");
+    assert_eq!(exit_code(child), Some(130));
+    let mut text = String::new();
+    complaint.read_to_string(&mut text).expect("text");
+    let program = env!("CARGO_BIN_EXE_memoir");
+    assert_eq!(
+        text,
+        format!("stopped; to continue from m.memoir.checkpoint: {program} {words} --resume\n")
+    );
+    // A later run without `--resume` says what it found.
+    let output = place.run("train train.svm --model m.memoir --passes 1");
+    let notes = String::from_utf8(output.stderr).expect("text");
+    let note = "note: m.memoir.checkpoint is the checkpoint of a run that was stopped; `--resume` continues from it\n";
+    assert!(notes.contains(note), "{notes}");
+}

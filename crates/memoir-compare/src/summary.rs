@@ -2,9 +2,9 @@
 //! Pareto front.
 
 use memoir::eval::FrequencyBand;
+use memoir_report::sizes::show_size;
 
-use super::results::{Outcome, Status};
-use crate::sizes::show_size;
+use crate::results::{Outcome, Status};
 
 /// Something that is measured of every method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,8 +8,8 @@ use anyhow::bail;
 use memoir::eval::{Evaluation, Report};
 use memoir::sparse::Scored;
 
-use super::convert::Vectors;
-use super::datasets::Loaded;
+use crate::convert::Vectors;
+use crate::datasets::Loaded;
 
 /// How classes are written.
 #[derive(Debug, Clone, Copy)]

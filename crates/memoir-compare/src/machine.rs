@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use memoir_report::sizes::{show_counted, show_size};
 use serde::{Deserialize, Serialize};
-
-use crate::sizes::show_size;
 
 /// A machine, without anything that names it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -61,7 +60,8 @@ impl Machine {
             version,
             date,
         } = self;
-        format!("{date}, memoir {version}, {cores} cores of {processor}, {memory} of memory, {system}")
+        let cores = show_counted(*cores as u64, "core");
+        format!("{date}, memoir {version}, {cores} of {processor}, {memory} of memory, {system}")
     }
 }
 

@@ -3,30 +3,21 @@
 
 use std::fmt::Write as _;
 
-use super::Presentation;
-use super::figure::pareto;
-use super::results::Status;
-use super::summary::{Measure, Standing, Summary, Table};
+use memoir_report::html::{escape, page};
+
+use crate::Presentation;
+use crate::figure::pareto;
+use crate::results::Status;
+use crate::summary::{Measure, Standing, Summary, Table};
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Text as it may stand in HTML, also within attributes.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 /// The whole file.
 pub(crate) fn write(shown: &Presentation<'_>) -> String {
-    let title = escape(shown.title);
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
-         <p>{}</p>\n<p class=\"conditions\">{}.</p>\n",
+        "<h1>{}</h1>\n<p>{}</p>\n<p class=\"conditions\">{}.</p>\n",
+        escape(shown.title),
         escape(shown.about.trim()),
         escape(&shown.conditions())
     );
@@ -60,8 +51,8 @@ pub(crate) fn write(shown: &Presentation<'_>) -> String {
         commands(&mut html, table);
         html += "</section>\n";
     }
-    let _ = writeln!(html, "<script>\n{SCRIPT}</script>\n</body>\n</html>");
-    html
+    let _ = writeln!(html, "<script>\n{SCRIPT}</script>");
+    page(shown.title, STYLE, &html)
 }
 
 fn figures(html: &mut String, table: &Table) {

@@ -22,7 +22,7 @@ use memoir::{Dataset, Error};
 use serde::Deserialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::datasets::{Loaded, add_file};
+use crate::datasets::{Loaded, add_file};
 
 /// A form of vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
 
 /// Reads a size: `512M`, `1.5G`, `800k`, or a number of bytes. `k` is 1,000 bytes, `M` a million, and so on.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => Some(1.0),
@@ -27,7 +27,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// Writes a size in the largest unit that leaves at least 1.
-pub(crate) fn show_size(bytes: u64) -> String {
+pub fn show_size(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut unit = 0;
     while value >= 999.5 && unit + 1 < UNITS.len() {
@@ -39,7 +39,7 @@ pub(crate) fn show_size(bytes: u64) -> String {
 }
 
 /// Writes a whole number with commas between thousands.
-pub(crate) fn show_count(count: u64) -> String {
+pub fn show_count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -52,7 +52,7 @@ pub(crate) fn show_count(count: u64) -> String {
 }
 
 /// Writes a count with its noun: `1 row`, `2,000 rows`, `1 class`, `3 classes`.
-pub(crate) fn show_counted(count: u64, noun: &str) -> String {
+pub fn show_counted(count: u64, noun: &str) -> String {
     let ending = match (count, noun.ends_with('s')) {
         (1, _) => "",
         (_, true) => "es",
@@ -62,7 +62,7 @@ pub(crate) fn show_counted(count: u64, noun: &str) -> String {
 }
 
 /// Writes a duration: `0.25 s`, `12 s`, `3 min 20 s`.
-pub(crate) fn show_time(time: Duration) -> String {
+pub fn show_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 9.95 {
         format!("{seconds:.2} s")

@@ -13,10 +13,10 @@ use memoir::model::write_beside;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::text::TextParams;
 use memoir::{Dataset, Session};
+use memoir_report::names::write_escaped;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::experiment::{DataSet, as_text, pairs};
-use crate::answers::write_escaped;
+use crate::experiment::{DataSet, as_text, pairs};
 
 /// Sizes of a data set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use memoir::sparse::RowView;
 use memoir::{Catalogue, ClassNames, Dataset, Session};
 use proptest::prelude::*;
 
-use super::convert::Vectors;
-use super::datasets::Loaded;
-use super::experiment::Experiment;
-use super::predictions::{Notation, judge};
+use crate::convert::Vectors;
+use crate::datasets::Loaded;
+use crate::experiment::Experiment;
+use crate::predictions::{Notation, judge};
 
 type Row = (Vec<u32>, Vec<(u32, f32)>);
 

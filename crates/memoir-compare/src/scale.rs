@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::experiment::DataSet;
-use super::summary::{Measure, Table};
+use crate::experiment::DataSet;
+use crate::summary::{Measure, Table};
 
 /// The `[scale]` section of an experiment.
 #[derive(Debug, Clone, Deserialize)]

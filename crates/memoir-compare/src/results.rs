@@ -11,33 +11,7 @@ use memoir::eval::{FrequencyBand, Report};
 use memoir::model::write_beside;
 use serde::{Deserialize, Serialize};
 
-/// What a step cost, from the kernel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cost {
-    pub(crate) wall_seconds: f64,
-    /// User and system time, children included.
-    pub(crate) cpu_seconds: f64,
-    /// Largest resident set.
-    pub(crate) peak_bytes: u64,
-}
-
-/// How a command ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Ending {
-    Well,
-    Failed(String),
-    OutOfTime,
-    OutOfMemory,
-    CannotStart(String),
-}
-
-/// What `memoir measured` prints.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Measured {
-    pub(crate) ending: Ending,
-    pub(crate) cost: Cost,
-}
+use crate::measured::Cost;
 
 /// How a run ended, as tables name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

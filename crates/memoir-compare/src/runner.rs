@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use memoir::{Error, Session};
+use memoir_report::sizes::show_size;
 
-use super::commands::{Run, Step};
-use super::datasets::Loaded;
-use super::definition;
-use super::experiment::{DataSet, Experiment, Limits, Method};
-use super::predictions::{Notation, judge};
-use super::results::{Cost, Ending, Key, Measured, Outcome, Quality, Status};
-use super::summary::Measure;
-use crate::progress::Progress;
-use crate::sizes::show_size;
+use crate::commands::{Run, Step};
+use crate::datasets::Loaded;
+use crate::experiment::{DataSet, Experiment, Limits, Method};
+use crate::measured::{self, Cost, Ending, Measured, Task};
+use crate::predictions::{Notation, judge};
+use crate::results::{Key, Outcome, Quality, Status};
+use crate::summary::Measure;
+use crate::{Monitor, Request, definition};
 
 /// Time between two looks at a running process.
 const POLL: Duration = Duration::from_millis(20);
@@ -29,8 +29,9 @@ const LAST_WORDS: usize = 300;
 pub(crate) struct Runner<'a> {
     experiment: &'a Experiment,
     out: &'a Path,
+    program: &'a Path,
     fingerprints: &'a BTreeMap<String, String>,
-    progress: &'a Progress,
+    monitor: &'a dyn Monitor,
     session: &'a Session<'a>,
     loaded: Option<(String, Loaded)>,
     /// Whether anything was measured at all.
@@ -52,16 +53,17 @@ struct Stop(Status, String);
 impl<'a> Runner<'a> {
     pub(crate) fn new(
         experiment: &'a Experiment,
-        out: &'a Path,
+        request: &Request<'a>,
         fingerprints: &'a BTreeMap<String, String>,
-        progress: &'a Progress,
+        monitor: &'a dyn Monitor,
         session: &'a Session<'a>,
     ) -> Self {
         let runner = Self {
             experiment,
-            out,
+            out: request.out,
+            program: request.program,
             fingerprints,
-            progress,
+            monitor,
             session,
             loaded: None,
             has_measured: false,
@@ -98,6 +100,7 @@ impl<'a> Runner<'a> {
         let mut run = Run {
             data,
             converted: None,
+            program: self.program,
             work: &work,
             seed: *repeat,
             threads: experiment.threads,
@@ -110,7 +113,7 @@ impl<'a> Runner<'a> {
             }
             Err(problem) => Some(Stop(Status::Failed, problem.to_string())),
         };
-        let [train, predict] = run.steps(method)?;
+        let [train, predict] = run.steps(method);
         let (status, reason) = match stopped {
             None => (Status::Ok, None),
             Some(Stop(status, reason)) => (status, Some(reason)),
@@ -163,7 +166,7 @@ impl<'a> Runner<'a> {
         &self,
         data: &DataSet,
         method: &Method,
-    ) -> anyhow::Result<Option<(PathBuf, PathBuf, super::datasets::Shape)>> {
+    ) -> anyhow::Result<Option<(PathBuf, PathBuf, crate::datasets::Shape)>> {
         let Some(vectors) = method.vectors else {
             return Ok(None);
         };
@@ -187,7 +190,7 @@ impl<'a> Runner<'a> {
             converted: run.converted.clone(),
             ..*run
         };
-        let [train, predict] = run.steps(method)?;
+        let [train, predict] = run.steps(method);
         let stage = |what: &str| {
             format!(
                 "{} of {total}: {}: {}, {what}",
@@ -220,25 +223,18 @@ impl<'a> Runner<'a> {
     /// Runs a step through `memoir measured`, which dies with this process.
     fn process(&self, step: &Step, stage: &str) -> anyhow::Result<Measured> {
         let limits = &self.experiment.limits;
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("measured").arg("--log").arg(self.work().join("log"));
-        command.args(["--threads", &self.experiment.threads.to_string()]);
-        for (name, limit) in [
-            ("--cpu-limit", limits.cpu_seconds),
-            ("--wall-limit", limits.wall_seconds),
-        ] {
-            if let Some(limit) = limit {
-                command.args([name, &limit.to_string()]);
-            }
-        }
-        if let Some(limit) = limits.memory_bytes {
-            command.args(["--memory-limit", &limit.to_string()]);
-        }
-        if let Some(path) = &step.stdout {
-            command.arg("--stdout").arg(path);
-        }
-        command.arg("--").args(&step.words);
-        let mut child = command
+        let task = Task {
+            command: step.words.clone(),
+            threads: self.experiment.threads,
+            cpu_seconds: limits.cpu_seconds,
+            wall_seconds: limits.wall_seconds,
+            memory_bytes: limits.memory_bytes,
+            stdout: step.stdout.clone(),
+            log: self.work().join("log"),
+        };
+        let mut child = Command::new(self.program)
+            .arg(measured::VERB)
+            .arg(serde_json::to_string(&task)?)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -253,7 +249,7 @@ impl<'a> Runner<'a> {
                 child.wait()?;
                 return Err(Error::Cancelled.into());
             }
-            self.progress.busy(stage);
+            self.monitor.busy(stage);
             std::thread::sleep(POLL);
         };
         let mut answer = String::new();

@@ -9,11 +9,11 @@ use anyhow::{Context as _, bail};
 use memoir::Catalogue;
 use memoir::synth::SynthParams;
 use memoir::text::TextParams;
+use memoir_report::sizes::parse_size;
 use serde::Deserialize;
 
-use super::convert::Vectors;
-use super::scale::Scale;
-use crate::sizes::parse_size;
+use crate::convert::Vectors;
+use crate::scale::Scale;
 
 /// The whole experiment.
 #[derive(Debug, Clone, Deserialize)]
@@ -290,7 +290,7 @@ fn check_method(method: &Method, catalogue: &Catalogue) -> anyhow::Result<()> {
             if method.depth == 0 {
                 bail!("`depth` must be at least 1");
             }
-            super::commands::check_placeholders(method)
+            crate::commands::check_placeholders(method)
         }
         _ => bail!("expected either `algorithm`, or `vectors` with `train` and `predict`"),
     }

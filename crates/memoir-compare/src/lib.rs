@@ -1,11 +1,17 @@
-//! Comparisons: every method of an experiment on every data set, each step in a process of its own, measured
-//! by the kernel, judged by us, written down at once.
+//! Comparisons: every method of an experiment runs on every data set. Each step runs in a process of its own. The
+//! kernel says what it cost, this crate judges its predictions, and each result is written down at once.
 //!
 //! ```text
-//! experiment ──► datasets ──► convert ──► commands ──► (verbs/measured) ──► predictions ──► results
-//!                                                                                             │
-//!                                             markdown, html (figure), scale ◄── summary ◄────┘
+//! experiment ──► datasets ──► convert ──► commands ──► measured ──► predictions ──► results
+//!                                                                                      │
+//!                                      markdown, html (figure), scale ◄── summary ◄────┘
 //! ```
+//!
+//! [`run`] is `memoir compare`. A program that calls it must also answer to [`measured::VERB`], because every step is
+//! started through that program. Costs come from `wait4` and process groups, so the crate is empty on other systems
+//! than Unix.
+
+#![cfg(unix)]
 
 mod commands;
 mod convert;
@@ -13,11 +19,12 @@ mod datasets;
 mod experiment;
 mod figure;
 mod html;
-pub(crate) mod kernel;
+mod kernel;
 mod machine;
 mod markdown;
+pub mod measured;
 mod predictions;
-pub(crate) mod results;
+mod results;
 mod runner;
 mod scale;
 mod summary;
@@ -29,10 +36,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::bail;
-use memoir::Session;
+use memoir::{Catalogue, Session};
 
-use crate::Context;
-use crate::progress::Progress;
 use experiment::{Expectation, Experiment, Method};
 use machine::Machine;
 use results::{Key, Outcome, Results, Status, check_same_data};
@@ -40,12 +45,28 @@ use runner::Runner;
 use summary::{Measure, Summary, Table};
 
 /// What `memoir compare` was asked for.
-pub(crate) struct Request<'a> {
-    pub(crate) experiment: &'a Path,
-    pub(crate) out: &'a Path,
-    pub(crate) data_folder: Option<&'a Path>,
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The experiment's file.
+    pub experiment: &'a Path,
+    /// Folder for results.
+    pub out: &'a Path,
+    /// Folder that relative paths of data start from; the experiment's own if not given.
+    pub data_folder: Option<&'a Path>,
     /// Methods, or data sets, to measure anew.
-    pub(crate) again: &'a [String],
+    pub again: &'a [String],
+    /// The `memoir` program, which trains and predicts for methods of the catalogue and measures all commands.
+    pub program: &'a Path,
+    /// The algorithms that experiments may name.
+    pub catalogue: &'a Catalogue,
+}
+
+/// Who watches a comparison.
+pub trait Monitor {
+    /// Something that is worth a line happened.
+    fn say(&self, text: &str);
+    /// `stage` is at work; called many times a second.
+    fn busy(&self, stage: &str);
 }
 
 /// What the tables and the report show.
@@ -81,13 +102,8 @@ impl Presentation<'_> {
 }
 
 /// Runs what is left of an experiment and writes the tables.
-pub(crate) fn run(
-    request: &Request<'_>,
-    progress: &Progress,
-    session: &Session<'_>,
-    context: &Context,
-) -> anyhow::Result<()> {
-    let mut experiment = Experiment::read(request.experiment, request.data_folder, &context.catalogue)?;
+pub fn run(request: &Request<'_>, monitor: &dyn Monitor, session: &Session<'_>) -> anyhow::Result<()> {
+    let mut experiment = Experiment::read(request.experiment, request.data_folder, request.catalogue)?;
     fs::create_dir_all(request.out)
         .map_err(|reason| anyhow::anyhow!("{}: cannot make the folder: {reason}", request.out.display()))?;
     let _lock = lock(request.out)?;
@@ -98,11 +114,11 @@ pub(crate) fn run(
     }
     let path = request.out.join("results.jsonl");
     let mut results = Results::open(path.clone())?;
-    forget(&mut results, &experiment, request, progress)?;
+    forget(&mut results, &experiment, request, monitor)?;
     check_same_data(&path, results.iter(), &fingerprints)?;
 
     let order: Vec<_> = order(&experiment);
-    let mut runner = Runner::new(&experiment, request.out, &fingerprints, progress, session);
+    let mut runner = Runner::new(&experiment, request, &fingerprints, monitor, session);
     for (index, key) in order.iter().enumerate() {
         if results.get(key).is_some() || failed_before(&results, key) {
             continue;
@@ -112,7 +128,7 @@ pub(crate) fn run(
             .filter(|key| results.get(key).is_none())
             .count();
         let outcome = runner.measure(key, order.len() - left, order.len())?;
-        progress.say(&format!("{}; {} left", runner::describe(&outcome), left - 1));
+        monitor.say(&format!("{}; {} left", runner::describe(&outcome), left - 1));
         results.add(outcome)?;
         present(&experiment, &results, &fingerprints, &order, request.out, true)?;
     }
@@ -173,7 +189,7 @@ fn forget(
     results: &mut Results,
     experiment: &Experiment,
     request: &Request<'_>,
-    progress: &Progress,
+    monitor: &dyn Monitor,
 ) -> anyhow::Result<()> {
     let known = |name: &String| {
         experiment.data.iter().any(|data| data.name == *name)
@@ -201,7 +217,7 @@ fn forget(
                 .any(|name| *name == outcome.method || *name == outcome.data)
     });
     if dropped > 0 {
-        progress.say(&format!(
+        monitor.say(&format!(
             "{dropped} earlier results are to be measured again, or belong to other definitions: dropped"
         ));
         results.rewrite(order.into_iter())?;

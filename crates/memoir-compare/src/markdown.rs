@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::Presentation;
-use super::results::Status;
-use super::summary::{Measure, Standing, Summary, Table};
+use crate::Presentation;
+use crate::results::Status;
+use crate::summary::{Measure, Standing, Summary, Table};
 
 /// The whole file.
 pub(crate) fn write(shown: &Presentation<'_>) -> String {
@@ -31,7 +31,7 @@ pub(crate) fn write(shown: &Presentation<'_>) -> String {
         let _ = writeln!(text, "Data fingerprint {}.\n", table.fingerprint);
         details(&mut text, table);
         if shown.scale.is_none() {
-            let name = super::figure::file_name(table);
+            let name = crate::figure::file_name(table);
             let _ = writeln!(text, "\n![Accuracy and macro-F1 against training time]({name})\n");
             frequencies(&mut text, table);
         }

@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use memoir_report::shell::command_line;
 
-use super::datasets::Shape;
-use super::experiment::{DataSet, Method, as_text};
+use crate::datasets::Shape;
+use crate::experiment::{DataSet, Method, as_text};
 
 /// What may stand in braces in the commands of an external program.
 const PLACEHOLDERS: [&str; 10] = [
@@ -38,6 +39,8 @@ pub(crate) struct Run<'a> {
     pub(crate) data: &'a DataSet,
     /// For external programs: the converted rows, and what they measure.
     pub(crate) converted: Option<(PathBuf, PathBuf, Shape)>,
+    /// The `memoir` program.
+    pub(crate) program: &'a Path,
     pub(crate) work: &'a Path,
     pub(crate) seed: u32,
     pub(crate) threads: u32,
@@ -70,15 +73,14 @@ impl Run<'_> {
     }
 
     /// The steps that train and predict.
-    pub(crate) fn steps(&self, method: &Method) -> anyhow::Result<[Step; 2]> {
+    pub(crate) fn steps(&self, method: &Method) -> [Step; 2] {
         match &method.algorithm {
             Some(algorithm) => self.ours(method, algorithm),
-            None => Ok(self.external(method)),
+            None => self.external(method),
         }
     }
 
-    fn ours(&self, method: &Method, algorithm: &str) -> anyhow::Result<[Step; 2]> {
-        let program = std::env::current_exe()?;
+    fn ours(&self, method: &Method, algorithm: &str) -> [Step; 2] {
         let model = self.model();
         let reading = self.data.reading_arguments();
         let mut options = vec!["--algorithm".to_owned(), algorithm.to_owned()];
@@ -112,13 +114,13 @@ impl Run<'_> {
             words.extend_from_slice(&running);
             words
         };
-        let program = program.display().to_string();
+        let program = self.program.display().to_string();
         let step = |file: &Path, is_training: bool| Step {
             words: words(&program, file, &model, is_training),
-            shown: show(&words("memoir", &short(file), Path::new("model"), is_training)),
+            shown: command_line(&words("memoir", &short(file), Path::new("model"), is_training)),
             stdout: (!is_training).then(|| self.predictions()),
         };
-        Ok([step(&self.data.train, true), step(&self.data.test, false)])
+        [step(&self.data.train, true), step(&self.data.test, false)]
     }
 
     fn external(&self, method: &Method) -> [Step; 2] {
@@ -156,7 +158,7 @@ impl Run<'_> {
             let shown: Vec<_> = template.iter().map(|word| fill(word, true)).collect();
             Step {
                 words: template.iter().map(|word| fill(word, false)).collect(),
-                shown: show(&shown),
+                shown: command_line(&shown),
                 stdout: (!is_training && !names_output).then(|| self.predictions()),
             }
         })
@@ -167,17 +169,4 @@ impl Run<'_> {
 fn short(path: &Path) -> PathBuf {
     let parts: Vec<_> = path.components().collect();
     parts[parts.len().saturating_sub(2)..].iter().collect()
-}
-
-/// A command as one would type it.
-fn show(words: &[String]) -> String {
-    let quoted = words.iter().map(|word| {
-        let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,6 @@
 //! Every way to end that is not success: what is printed, and the exit code.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,6 +8,8 @@ use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
 use memoir_report::shell::command_line;
+
+use crate::help::HelpRequest;
 
 /// Exit code of every error that a user can cause.
 const USER_ERROR: u8 = 2;
@@ -22,8 +25,56 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // Only the outermost message: the library's errors already contain what they are caused by.
-    say(&format!("error: {error}"));
+    let message = match error.downcast_ref() {
+        Some(error) => with_flags(error, &Flags::of_this_program()),
+        None => error.to_string(),
+    };
+    say(&format!("error: {message}"));
     ExitCode::from(USER_ERROR)
+}
+
+/// Names of options, without dashes.
+struct Flags {
+    /// Those of the verb that runs.
+    own: BTreeSet<String>,
+    /// Those of all verbs.
+    all: BTreeSet<String>,
+}
+
+impl Flags {
+    fn of_this_program() -> Self {
+        let command = crate::command(&HelpRequest::EVERYTHING);
+        let names = |verb: &clap::Command| -> BTreeSet<String> {
+            let names = verb.get_arguments().filter_map(clap::Arg::get_long);
+            names.map(str::to_owned).collect()
+        };
+        let verb = std::env::args_os().nth(1).unwrap_or_default();
+        let own = verb.to_str().and_then(|verb| command.find_subcommand(verb));
+        Self {
+            own: own.map(names).unwrap_or_default(),
+            all: command.get_subcommands().flat_map(names).collect(),
+        }
+    }
+}
+
+/// The message of an error of the library, which speaks of parameters, in terms of this program's options. A parameter
+/// is named at the start of an [`memoir::Error::Parameter`] (`` `passes` must be … ``) or as ``the parameter `passes` ``.
+fn with_flags(error: &memoir::Error, flags: &Flags) -> String {
+    const MARK: &str = "the parameter `";
+    let message = error.to_string();
+    let named = |text: &str| text.split('`').next().unwrap_or_default().to_owned();
+    let message = match (error, message.strip_prefix('`')) {
+        (memoir::Error::Parameter(_), Some(rest)) if flags.own.contains(&named(rest)) => format!("`--{rest}"),
+        _ => message,
+    };
+    let mut parts = message.split(MARK);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_option = flags.all.contains(&named(part));
+        shown += if is_option { "`--" } else { MARK };
+        shown += part;
+    }
+    shown
 }
 
 /// The file that this run writes checkpoints to.
@@ -133,6 +184,31 @@ mod tests {
         assert_eq!(
             one_line(rendered),
             "unexpected argument '--modell' found; a similar argument exists: '--model'"
+        );
+    }
+
+    #[test]
+    fn parameters_of_the_library_become_options_of_the_program() {
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let flags = Flags {
+            own: set(&["passes"]),
+            all: set(&["passes", "format", "valid-fraction"]),
+        };
+        let parameter = |text: &str| with_flags(&memoir::Error::Parameter(text.to_owned()), &flags);
+        assert_eq!(
+            parameter("`passes` must be at least 1, but is `0`"),
+            "`--passes` must be at least 1, but is `0`"
+        );
+        // An option of another verb, or of an oracle that gets its options in another way.
+        assert_eq!(parameter("`format` must be csv"), "`format` must be csv");
+        let elsewhere = memoir::Error::input("a.dat", "give the parameter `format`, or the parameter `other`");
+        assert_eq!(
+            with_flags(&elsewhere, &flags),
+            "a.dat: give `--format`, or the parameter `other`"
+        );
+        assert_eq!(
+            with_flags(&memoir::Error::input("`passes`", "empty"), &flags),
+            "`passes`: empty"
         );
     }
 

@@ -78,7 +78,7 @@ fn bad_files() {
             "an unknown ending",
             "a.dat",
             "x 1:1\n",
-            "a.dat: cannot tell the format from the name; say `--format` with one of libsvm, xmc, fasttext, csv, tsv, \
+            "a.dat: cannot tell the format from the name; give the parameter `format` with one of libsvm, xmc, fasttext, csv, tsv, \
              jsonl, lines",
         ),
         case(
@@ -86,7 +86,7 @@ fn bad_files() {
             "a.svm",
             "x 0:1\ny 0:1\n",
             "a.svm: has no good rows; the first of 2 bad ones: a.svm:1:3: expected indices that count from 1, found 0; \
-             if yours count from 0, say `--zero-based`",
+             if yours count from 0, give the parameter `zero-based`",
         )
         .with(|options| options.skip_bad_rows = true),
     ]);

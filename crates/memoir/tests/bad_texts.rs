@@ -44,19 +44,19 @@ fn bad_text() {
             "an unknown text column",
             "a.csv",
             "id,title,label\n1,tea,a\n",
-            "a.csv:1:1: expected a column `text`, found `id`, `title`, `label`; say `--text-column`",
+            "a.csv:1:1: expected a column `text`, found `id`, `title`, `label`; give the parameter `text-column`",
         ),
         case(
             "an unknown label column",
             "a.csv",
             "id,text,code\n1,tea,a\n",
-            "a.csv:1:1: expected a column `label` or `labels`, found `id`, `text`, `code`; say `--label-column`",
+            "a.csv:1:1: expected a column `label` or `labels`, found `id`, `text`, `code`; give the parameter `label-column`",
         ),
         case(
             "an unknown column behind comments and blank lines",
             "a.csv",
             "# tickets\n\nid,title,label\n1,tea,a\n",
-            "a.csv:3:1: expected a column `text`, found `id`, `title`, `label`; say `--text-column`",
+            "a.csv:3:1: expected a column `text`, found `id`, `title`, `label`; give the parameter `text-column`",
         ),
         case(
             "a column that was asked for",
@@ -150,7 +150,7 @@ fn bad_text() {
             "lines to train on",
             "a.txt",
             "tea\n",
-            "a.txt: raw lines have no labels; say `--format` if this is another format, such as csv",
+            "a.txt: raw lines have no labels; give the parameter `format` if this is another format, such as csv",
         )
         .with(|options| options.format = Some(Format::Lines)),
     ]);
@@ -187,13 +187,13 @@ fn bad_json() {
             "no text",
             "a.jsonl",
             "{\"title\": \"tea\", \"label\": \"a\"}\n",
-            "a.jsonl:1:1: expected a key `text`, found `label`, `title`; say `--text-column`",
+            "a.jsonl:1:1: expected a key `text`, found `label`, `title`; give the parameter `text-column`",
         ),
         case(
             "no label",
             "a.jsonl",
             "{\"text\": \"tea\"}\n",
-            "a.jsonl:1:1: expected a key `label` or `labels`, found `text`; say `--label-column`",
+            "a.jsonl:1:1: expected a key `label` or `labels`, found `text`; give the parameter `label-column`",
         ),
         case(
             "a number as text",

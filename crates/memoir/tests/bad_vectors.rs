@@ -73,7 +73,7 @@ fn bad_libsvm() {
             "index 0",
             "a.svm",
             "y 0:1\n",
-            "a.svm:1:3: expected indices that count from 1, found 0; if yours count from 0, say `--zero-based`",
+            "a.svm:1:3: expected indices that count from 1, found 0; if yours count from 0, give the parameter `zero-based`",
         ),
         case(
             "an index beyond the limit",
@@ -145,7 +145,7 @@ fn bad_libsvm() {
             "text by the name of vectors",
             "a.txt",
             "# tickets\n\nprinter out of toner\n",
-            "a.txt: raw lines have no labels; say `--format` if this is another format, such as csv",
+            "a.txt: raw lines have no labels; give the parameter `format` if this is another format, such as csv",
         ),
         case(
             "text among bad rows",

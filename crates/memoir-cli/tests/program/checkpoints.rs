@@ -95,8 +95,8 @@ fn a_checkpoint_of_another_training_is_refused() {
         assert_eq!(
             refused(&words),
             format!(
-                "error: m.memoir.checkpoint: cannot be resumed: it was written with {difference}; without `--resume` \
-                 training starts anew\n"
+                "error: m.memoir.checkpoint: cannot be resumed: it was written with {difference}; to start anew, \
+                 leave `--resume` out\n"
             )
         );
     }

@@ -125,7 +125,7 @@ impl JsonParser {
         Problem::new(
             0,
             format!(
-                "expected a key {}, found {found}; say `--{option}-column`",
+                "expected a key {}, found {found}; give the parameter `{option}-column`",
                 wanted.join(" or ")
             ),
         )

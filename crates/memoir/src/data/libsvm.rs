@@ -239,7 +239,7 @@ impl VectorParser {
 
     fn explain_index(&self, index: u64, column: usize) -> Problem {
         let message = if index < self.first_index {
-            "expected indices that count from 1, found 0; if yours count from 0, say `--zero-based`"
+            "expected indices that count from 1, found 0; if yours count from 0, give the parameter `zero-based`"
                 .to_owned()
         } else if let Some(header) = self.header {
             let features = header.features;

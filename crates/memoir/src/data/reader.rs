@@ -193,7 +193,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         if format == Format::Lines && labelled {
             return Err(Error::input(
                 &name,
-                "raw lines have no labels; say `--format` if this is another format, such as csv",
+                "raw lines have no labels; give the parameter `format` if this is another format, such as csv",
             ));
         }
         let (parser, header) = Parser::new(format, &first.bytes, options, labelled)
@@ -362,6 +362,6 @@ fn unknown_format(name: &str) -> Error {
     let formats = Format::ALL.map(Format::name).join(", ");
     Error::input(
         name,
-        format!("cannot tell the format from the name; say `--format` with one of {formats}"),
+        format!("cannot tell the format from the name; give the parameter `format` with one of {formats}"),
     )
 }

@@ -185,7 +185,7 @@ impl TableParser {
                         listed()
                     ),
                     _ => format!(
-                        "expected a column `text`, found {}; say `--text-column`",
+                        "expected a column `text`, found {}; give the parameter `text-column`",
                         listed()
                     ),
                 };
@@ -206,7 +206,7 @@ impl TableParser {
         };
         if self.label.is_none() && labels_needed {
             let message = format!(
-                "expected a column `label` or `labels`, found {}; say `--label-column`",
+                "expected a column `label` or `labels`, found {}; give the parameter `label-column`",
                 listed()
             );
             return Err(Problem::new(0, message));

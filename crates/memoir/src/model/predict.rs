@@ -138,8 +138,8 @@ impl Model {
         match self.calibration {
             Some(_) => Ok(()),
             None => Err(Error::Mismatch(
-                "the model is not calibrated, so it cannot give probabilities: train it with held-out rows (`--valid` or \
-                 `--valid-fraction`)"
+                "the model is not calibrated, so it cannot give probabilities: train it with the parameter `valid` or \
+                 with the parameter `valid-fraction`"
                     .to_owned(),
             )),
         }

@@ -94,7 +94,7 @@ impl Checkpoints {
                 "is no checkpoint that this program has written".to_owned(),
             ));
         }
-        let damaged = || invalid("is damaged; without `--resume` training starts anew".to_owned());
+        let damaged = || invalid("is damaged; to start anew, leave the parameter `resume` out".to_owned());
         let (content, checksum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
         if xxh3_64(content).to_le_bytes() != *checksum {
             return Err(damaged());
@@ -112,7 +112,7 @@ impl Checkpoints {
         for (fingerprint, saved) in belongs_to.iter().zip(saved) {
             if fingerprint.value != saved {
                 return Err(invalid(format!(
-                    "cannot be resumed: it was written with {}; without `--resume` training starts anew",
+                    "cannot be resumed: it was written with {}; to start anew, leave the parameter `resume` out",
                     fingerprint.otherwise
                 )));
             }
@@ -133,7 +133,7 @@ impl Checkpoints {
     pub fn misfit(&self) -> Error {
         Error::input(
             self.path.display().to_string(),
-            "does not fit the training that it claims to be of; without `--resume` training starts anew",
+            "does not fit the training that it claims to be of; to start anew, leave the parameter `resume` out",
         )
     }
 }
@@ -233,7 +233,7 @@ mod tests {
         let complaint = checkpoints.load(&other).err().unwrap().to_string();
         assert!(
             complaint.ends_with(
-                "c: cannot be resumed: it was written with another seed; without `--resume` training starts anew"
+                "c: cannot be resumed: it was written with another seed; to start anew, leave the parameter `resume` out"
             ),
             "{complaint}"
         );

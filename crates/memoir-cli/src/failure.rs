@@ -201,7 +201,8 @@ mod tests {
         );
         // An option of another verb, or of an oracle that gets its options in another way.
         assert_eq!(parameter("`format` must be csv"), "`format` must be csv");
-        let elsewhere = memoir::Error::input("a.dat", "give the parameter `format`, or the parameter `other`");
+        let elsewhere =
+            memoir::Error::input("a.dat", "give the parameter `format`, or the parameter `other`");
         assert_eq!(
             with_flags(&elsewhere, &flags),
             "a.dat: give `--format`, or the parameter `other`"

@@ -3,6 +3,7 @@
 
 mod answers;
 mod arguments;
+mod class_lists;
 mod demo_corpus;
 mod evaluation_report;
 mod failure;
@@ -33,7 +34,9 @@ use help::HelpRequest;
     subcommand_required = true,
     arg_required_else_help = true
 )]
-#[command(after_help = "Start with `memoir demo`. `memoir VERB --help` explains a verb.")]
+#[command(
+    after_help = "Start with `memoir demo`. `memoir VERB -h` sums up a verb, `memoir VERB --help` explains it."
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -49,11 +52,11 @@ enum Verb {
     Evaluate(verbs::evaluate::Arguments),
     /// Show what is in a model file: sizes, parameters, classes
     Inspect(verbs::inspect::Arguments),
-    /// Measure how inexact a rival oracle is, and what the theory says of it
+    /// Measure how inexact a rival oracle is, and what the theory says about it
     Margins(verbs::margins::Arguments),
-    /// Show which words decide for an answer, or what a class has learned
+    /// Show which words decide an answer, or what a class has learned
     Explain(verbs::explain::Arguments),
-    /// List the classes of a model, or rename, merge and retire some without training anew
+    /// List the classes of a model; rename, merge or retire classes without training again
     Classes(verbs::classes::Arguments),
     /// Store a model in fewer bytes
     Compact(verbs::compact::Arguments),
@@ -62,13 +65,13 @@ enum Verb {
     Compare(verbs::compare::Arguments),
     /// Build a public data set from an installed package
     Data(verbs::data::Arguments),
-    /// Make up data of a wanted shape
+    /// Generate data of a given shape
     Synth(verbs::synth::Arguments),
-    /// Try everything on made-up data: train, measure, explain
+    /// Try everything on generated data: train, measure, explain
     Demo(verbs::demo::Arguments),
     /// Print completions for a shell
     Completions(verbs::completions::Arguments),
-    /// Print the manual page, or write the pages of all verbs
+    /// Print the manual page, or write one page per verb
     Man(verbs::man::Arguments),
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Step {
     pub(crate) stdout: Option<PathBuf>,
 }
 
-/// The places and numbers of one run.
+/// The paths and numbers of one run.
 pub(crate) struct Run<'a> {
     pub(crate) data: &'a DataSet,
     /// For external programs: the converted rows, and what they measure.
@@ -136,7 +136,7 @@ impl Run<'_> {
             ("features", shape.features.to_string()),
             ("rows", shape.rows.to_string()),
         ];
-        let places = [
+        let paths = [
             ("train", path(short(&train)), path(train)),
             ("test", path(short(&test)), path(test)),
             ("model", "model".to_owned(), path(self.model())),
@@ -148,7 +148,7 @@ impl Run<'_> {
             for (name, value) in &numbers {
                 word = word.replace(&format!("{{{name}}}"), value);
             }
-            for (name, shown, real) in &places {
+            for (name, shown, real) in &paths {
                 word = word.replace(&format!("{{{name}}}"), if is_shown { shown } else { real });
             }
             word

@@ -3,12 +3,12 @@
 //! | form | files | a row |
 //! |---|---|---|
 //! | `libsvm` | `train.svm`, `test.svm` | `class index:value …`, both from 1 (LIBLINEAR) |
-//! | `xmc` | `train.txt`, `test.txt` | behind a line `rows features classes`: `class,class index:value …`, from 0 (omikuji, napkinXC) |
+//! | `xmc` | `train.txt`, `test.txt` | after a line `rows features classes`: `class,class index:value …`, from 0 (omikuji, napkinXC) |
 //! | `vw` | `train.vw`, `test.vw` | `class \| index:value …`, from 1, training rows mixed (Vowpal Wabbit) |
 //! | `fasttext` | `train.ft`, `test.ft` | `__label__class … w0 w7 …`: words stand for features, their values are lost; training rows mixed |
 //! | `npy` | folders `train`, `test` | `indptr`, `indices`, `data` of the rows, `label_indptr`, `labels`, and `shape`, as NumPy arrays, from 0 |
 //!
-//! Test rows of classes without a training row get the number behind the last one. Values are written so that the
+//! Test rows of classes without a training row get the number after the last one. Values are written so that the
 //! same 32-bit number is read back.
 
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub(crate) enum Vectors {
     Npy,
 }
 
-/// To be raised when files come out differently: those of earlier versions are made anew.
+/// To be raised when files come out differently: files of earlier versions are written again.
 const VERSION: u32 = 1;
 
 const ARRAYS: [&str; 6] = ["indptr", "indices", "data", "label_indptr", "labels", "shape"];
@@ -69,7 +69,7 @@ impl Vectors {
         matches!(self, Self::Vw | Self::FastText)
     }
 
-    fn place(self, folder: &Path, split: &str) -> PathBuf {
+    fn path(self, folder: &Path, split: &str) -> PathBuf {
         match self {
             Self::Libsvm => folder.join(format!("{split}.svm")),
             Self::Xmc => folder.join(format!("{split}.txt")),
@@ -88,44 +88,44 @@ impl Vectors {
     ) -> anyhow::Result<(PathBuf, PathBuf)> {
         if !self.takes_several_labels() && loaded.train.labels.iter().any(|labels| labels.len() > 1) {
             bail!(
-                "vectors of the form {} have one label a row, but these rows have several",
+                "vectors of the form {} have one label a row, but rows of this data set have several",
                 self.name()
             );
         }
         let folder = folder.join(self.name());
-        let places = (self.place(&folder, "train"), self.place(&folder, "test"));
+        let paths = (self.path(&folder, "train"), self.path(&folder, "test"));
         let stamp = folder.join("stamp");
         let is_whole = fs::read_to_string(&stamp)
-            .is_ok_and(|found| self.stamp(&places, fingerprint).is_ok_and(|now| now == found));
+            .is_ok_and(|found| self.stamp(&paths, fingerprint).is_ok_and(|now| now == found));
         if is_whole {
-            return Ok(places);
+            return Ok(paths);
         }
         fs::create_dir_all(&folder)?;
         let classes = loaded.train.classes.len() as u32;
-        self.write(&loaded.train, classes, true, &places.0)?;
-        self.write(&loaded.test, classes, false, &places.1)?;
-        fs::write(stamp, self.stamp(&places, fingerprint)?)?;
-        Ok(places)
+        self.write(&loaded.train, classes, true, &paths.0)?;
+        self.write(&loaded.test, classes, false, &paths.1)?;
+        fs::write(stamp, self.stamp(&paths, fingerprint)?)?;
+        Ok(paths)
     }
 
     /// What the files hold and where it comes from.
-    fn stamp(self, places: &(PathBuf, PathBuf), fingerprint: &str) -> anyhow::Result<String> {
+    fn stamp(self, paths: &(PathBuf, PathBuf), fingerprint: &str) -> anyhow::Result<String> {
         let mut digest = Xxh3::new();
-        for place in [&places.0, &places.1] {
+        for path in [&paths.0, &paths.1] {
             match self {
                 Self::Npy => {
                     for array in ARRAYS {
-                        add_file(&mut digest, &place.join(format!("{array}.npy")))?;
+                        add_file(&mut digest, &path.join(format!("{array}.npy")))?;
                     }
                 }
-                _ => add_file(&mut digest, place)?,
+                _ => add_file(&mut digest, path)?,
             }
         }
         Ok(format!("{VERSION} {fingerprint} {:016x}\n", digest.digest()))
     }
 
     /// Writes rows; those of a training part that have no label are left out, because nobody can learn from them.
-    fn write(self, data: &Dataset, classes: u32, is_training: bool, place: &Path) -> anyhow::Result<()> {
+    fn write(self, data: &Dataset, classes: u32, is_training: bool, path: &Path) -> anyhow::Result<()> {
         let mut rows: Vec<_> = (0..data.len())
             .filter(|&row| !is_training || !data.labels.row(row).is_empty())
             .collect();
@@ -133,10 +133,10 @@ impl Vectors {
             rows.sort_by_cached_key(|row| xxh3_64(&row.to_le_bytes()));
         }
         if self == Self::Npy {
-            return write_arrays(data, &rows, classes, place);
+            return write_arrays(data, &rows, classes, path);
         }
-        write_beside(place, |out| {
-            let fail = |reason| Error::io(place, "cannot write", reason);
+        write_beside(path, |out| {
+            let fail = |reason| Error::io(path, "cannot write", reason);
             if self == Self::Xmc {
                 let header = format!("{} {} {classes}\n", rows.len(), data.rows.width());
                 out.write_all(header.as_bytes()).map_err(fail)?;

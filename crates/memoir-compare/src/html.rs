@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use memoir_report::html::{escape, page};
+use memoir_report::sizes::show_counted;
 
 use crate::Presentation;
 use crate::figure::pareto;
@@ -24,8 +25,8 @@ pub(crate) fn write(shown: &Presentation<'_>) -> String {
     if shown.runs_left > 0 {
         let _ = writeln!(
             html,
-            "<p class=\"warning\">Not complete: {} runs are left.</p>",
-            shown.runs_left
+            "<p class=\"warning\">Not complete: {} left to make.</p>",
+            show_counted(shown.runs_left as u64, "run")
         );
     }
     for problem in &shown.unexpected {
@@ -152,10 +153,10 @@ fn frequencies(html: &mut String, table: &Table) {
     for band in bands {
         let _ = write!(
             html,
-            "<th>{}<br>{} classes, {} labels</th>",
+            "<th>{}<br>{}, {}</th>",
             band.band.name(),
-            band.classes,
-            band.labels
+            show_counted(band.classes, "class"),
+            show_counted(band.labels, "label")
         );
     }
     html.push_str("</tr></thead>\n<tbody>\n");

@@ -81,7 +81,7 @@ pub(crate) fn group_usage(group: u32) -> Usage {
 
 /// Process group, ticks of CPU time, resident pages.
 fn parse_stat(stat: &str) -> Option<(u32, u64, u64)> {
-    // The name in parentheses may hold anything; the fields behind it are numbers, the state apart.
+    // The name in parentheses may hold anything; the fields after it are numbers, except the state.
     let fields: Vec<_> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
     let number = |index: usize| fields.get(index)?.trim().parse::<u64>().ok();
     let ticks = number(11)? + number(12)? + number(13)? + number(14)?;

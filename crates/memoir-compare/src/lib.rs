@@ -37,6 +37,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use memoir::{Catalogue, Session};
+use memoir_report::sizes::show_counted;
 
 use experiment::{Expectation, Experiment, Method};
 use machine::Machine;
@@ -53,7 +54,7 @@ pub struct Request<'a> {
     pub out: &'a Path,
     /// Folder that relative paths of data start from; the experiment's own if not given.
     pub data_folder: Option<&'a Path>,
-    /// Methods, or data sets, to measure anew.
+    /// Methods, or data sets, to measure again.
     pub again: &'a [String],
     /// The `memoir` program, which trains and predicts for methods of the catalogue and measures all commands.
     pub program: &'a Path,
@@ -87,11 +88,7 @@ struct Presentation<'a> {
 impl Presentation<'_> {
     /// Machine, threads and limits in one sentence.
     fn conditions(&self) -> String {
-        let threads = if self.threads == 1 {
-            "1 thread".to_owned()
-        } else {
-            format!("{} threads", self.threads)
-        };
+        let threads = show_counted(u64::from(self.threads), "thread");
         format!(
             "Measured {}; {threads} for every method; {}. CPU time is user and system time with children, memory \
              the largest resident set, both from the kernel, with the start of the program and the reading of its files",
@@ -218,7 +215,8 @@ fn forget(
     });
     if dropped > 0 {
         monitor.say(&format!(
-            "{dropped} earlier results are to be measured again, or belong to other definitions: dropped"
+            "dropped {}: to be measured again, or of other definitions",
+            show_counted(dropped as u64, "earlier result")
         ));
         results.rewrite(order.into_iter())?;
     }

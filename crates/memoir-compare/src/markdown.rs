@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use memoir_report::sizes::show_counted;
+
 use crate::Presentation;
 use crate::results::Status;
 use crate::summary::{Measure, Standing, Summary, Table};
@@ -15,7 +17,11 @@ pub(crate) fn write(shown: &Presentation<'_>) -> String {
     }
     let _ = writeln!(text, "{}.\n", shown.conditions());
     if shown.runs_left > 0 {
-        let _ = writeln!(text, "**Not complete: {} runs are left.**\n", shown.runs_left);
+        let _ = writeln!(
+            text,
+            "**Not complete: {} left to make.**\n",
+            show_counted(shown.runs_left as u64, "run")
+        );
     }
     for problem in &shown.unexpected {
         let _ = writeln!(text, "**Unexpected: {problem}.**\n");
@@ -132,7 +138,7 @@ fn frequencies(text: &mut String, table: &Table) {
     };
     let heads: Vec<_> = bands
         .iter()
-        .map(|band| format!("{} ({} classes)", band.band.name(), band.classes))
+        .map(|band| format!("{} ({})", band.band.name(), show_counted(band.classes, "class")))
         .collect();
     let _ = writeln!(
         text,

@@ -26,7 +26,7 @@ pub const VERB: &str = "measured";
 const POLL: Duration = Duration::from_millis(2);
 /// Time between two looks at what it uses meanwhile.
 const WATCH: Duration = Duration::from_millis(200);
-/// Libraries that start threads of their own take their number from these.
+/// Variables from which libraries with threads of their own take the number of threads.
 const THREAD_VARIABLES: [&str; 5] = [
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

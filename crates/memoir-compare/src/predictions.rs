@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::bail;
 use memoir::eval::{Evaluation, Report};
 use memoir::sparse::Scored;
+use memoir_report::sizes::{show_count, show_counted};
 
 use crate::convert::Vectors;
 use crate::datasets::Loaded;
@@ -31,7 +32,11 @@ pub(crate) fn judge(path: &Path, notation: Notation, loaded: &Loaded) -> anyhow:
     for (row, labels) in loaded.test.labels.iter().enumerate() {
         line.clear();
         if lines.read_until(b'\n', &mut line)? == 0 {
-            bail!("{row} lines of predictions, but {rows} test rows");
+            bail!(
+                "found {} of predictions, expected {}, one for each test row",
+                show_counted(row as u64, "line"),
+                show_count(rows as u64)
+            );
         }
         ranked.clear();
         parse(line.trim_ascii_end(), notation, loaded, &mut ranked)
@@ -40,7 +45,10 @@ pub(crate) fn judge(path: &Path, notation: Notation, loaded: &Loaded) -> anyhow:
     }
     line.clear();
     if lines.read_until(b'\n', &mut line)? > 0 && !line.trim_ascii().is_empty() {
-        bail!("more lines of predictions than test rows ({rows})");
+        bail!(
+            "found more lines of predictions than {}",
+            show_counted(rows as u64, "test row")
+        );
     }
     Ok(evaluation.report(&loaded.test.classes, &loaded.training_counts))
 }

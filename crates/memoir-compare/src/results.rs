@@ -44,7 +44,7 @@ pub(crate) struct Quality {
     pub(crate) macro_f1: f64,
     pub(crate) macro_f1_harmonic: f64,
     pub(crate) precision_at_1: f64,
-    /// Only where the method gives so many classes.
+    /// Only if the method gives at least that number of classes.
     pub(crate) precision_at_3: Option<f64>,
     pub(crate) precision_at_5: Option<f64>,
     pub(crate) by_frequency: Vec<FrequencyBand>,
@@ -163,7 +163,7 @@ impl Results {
         Ok(())
     }
 
-    /// Writes all results anew, in the given order.
+    /// Writes all results again, in the given order.
     pub(crate) fn rewrite(&self, order: impl Iterator<Item = Key>) -> anyhow::Result<()> {
         write_beside(&self.path, |out| {
             for outcome in order.filter_map(|key| self.outcomes.get(&key)) {

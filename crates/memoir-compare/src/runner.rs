@@ -38,7 +38,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) has_measured: bool,
 }
 
-/// What a run leaves behind when it comes to its end.
+/// What is known of a run at its end.
 #[derive(Default)]
 struct Figures {
     train: Option<Cost>,
@@ -287,7 +287,7 @@ impl Ending {
 }
 
 fn absolute(path: PathBuf) -> anyhow::Result<PathBuf> {
-    std::path::absolute(&path).with_context(|| format!("{}: no such place", path.display()))
+    std::path::absolute(&path).with_context(|| format!("{}: no such folder", path.display()))
 }
 
 /// Bytes of a file, or of all files of a folder; some programs add endings to the name they are given.

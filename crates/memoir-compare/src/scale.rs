@@ -78,10 +78,10 @@ impl Scale {
             }
         };
         let mut sets = vec![make(BASE.to_owned(), self.base.values())];
-        for (place, dimension) in DIMENSIONS.iter().enumerate() {
+        for (index, dimension) in DIMENSIONS.iter().enumerate() {
             for &factor in self.factors.iter().filter(|&&factor| factor != 1.0) {
                 let mut sizes = self.base.values();
-                sizes[place] *= factor;
+                sizes[index] *= factor;
                 sets.push(make(name(dimension, factor), sizes));
             }
         }
@@ -147,7 +147,7 @@ impl Scale {
         let _ = writeln!(
             text,
             "\n## Training time extrapolated to the paper's data sets\n\n\
-             Hours of CPU by these exponents, one thread here; in parentheses the hours of wall time that the paper \
+             Hours of CPU that the exponents above predict, one thread here; in parentheses the hours of wall time that the paper \
              measured on up to 16 cores. Made-up rows are not theirs, and the sizes lie far outside what was measured: \
              read orders of magnitude.\n\n| method | {} |",
             names.join(" | ")

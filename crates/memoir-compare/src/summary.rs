@@ -188,8 +188,8 @@ impl Summary {
 
     /// Mean and noise, of methods that came through.
     pub(crate) fn get(&self, measure: Measure) -> Option<Spread> {
-        let place = Measure::ALL.iter().position(|&other| other == measure)?;
-        self.values[place].filter(|_| self.status == Status::Ok)
+        let index = Measure::ALL.iter().position(|&other| other == measure)?;
+        self.values[index].filter(|_| self.status == Status::Ok)
     }
 
     fn mean(&self, measure: Measure) -> Option<f64> {

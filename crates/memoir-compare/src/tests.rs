@@ -214,11 +214,15 @@ fn predictions_are_judged_or_refused() {
         1.0
     );
     for (text, notation, expected) in [
-        ("1\n2\n", numbers, "2 lines of predictions, but 3 test rows"),
+        (
+            "1\n2\n",
+            numbers,
+            "found 2 lines of predictions, expected 3, one for each test row",
+        ),
         (
             "1\n2\n3\n1\n",
             numbers,
-            "more lines of predictions than test rows (3)",
+            "found more lines of predictions than 3 test rows",
         ),
         (
             "1\n0\n3\n",

@@ -61,9 +61,9 @@ def explanation_of(
     """What the native module tells, with the user's labels and names."""
     answer, runner_up = told["answer"], told["runner_up"]
     return Explanation(
-        answer=labels[answer["class"] :][:1].tolist()[0],
+        answer=labels[answer["class_number"] :][:1].tolist()[0],
         answer_score=answer["score"],
-        runner_up=labels[runner_up["class"] :][:1].tolist()[0] if runner_up else None,
+        runner_up=labels[runner_up["class_number"] :][:1].tolist()[0] if runner_up else None,
         runner_up_score=runner_up["score"] if runner_up else None,
         features=[
             FeatureShare(

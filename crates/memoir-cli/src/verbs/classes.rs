@@ -1,9 +1,10 @@
-//! `memoir classes`: the classes of a model, listed or changed without training anew.
+//! `memoir classes`: the classes of a model, listed or changed without training again.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use memoir::Model;
 use memoir_report::names::on_one_line;
@@ -11,17 +12,22 @@ use memoir_report::sizes::{show_count, show_counted, show_size};
 
 use crate::arguments::silent_session;
 use crate::output::print;
-use crate::{Context, interrupt};
+use crate::{Context, class_lists, interrupt};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   memoir classes tickets.memoir
   memoir classes tickets.memoir rename printer printing --out tickets2.memoir
-  memoir classes tickets.memoir rename --file renames.tsv --out tickets2.memoir
+  memoir classes tickets.memoir rename --file renames.csv --out tickets2.memoir
   memoir classes tickets.memoir merge network account --into access --out tickets2.memoir
-  memoir classes tickets.memoir retire billing --out tickets2.memoir")]
+  memoir classes tickets.memoir merge --file groups.csv --out tickets2.memoir
+  memoir classes tickets.memoir retire billing --out tickets2.memoir
+
+Files are CSV or TSV. A first row names the columns: class and new for rename, class and into for merge,
+class for retire; other columns are ignored. Without a first row the columns stand in that order. Rows
+whose class the model does not have are reported on standard error.")]
 pub(crate) struct Arguments {
-    /// The model file; it stays as it is, unless `--out` names it
+    /// The model file; it is not changed, unless `--out` names it
     model: PathBuf,
     #[command(subcommand)]
     change: Option<Change>,
@@ -29,20 +35,20 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Change {
-    /// Print each class with its number of training rows (what happens without a further word)
+    /// Print each class with its number of training rows (also if no verb is given)
     List {
         /// Print one JSON object per class
         #[arg(long)]
         json: bool,
     },
-    /// Give a class another name, or many classes at once
+    /// Give classes other names
     Rename {
         /// The class
         #[arg(required_unless_present = "file", requires = "new")]
         old: Option<String>,
         /// Its new name
         new: Option<String>,
-        /// A file with an old name, a tab and a new name in each line
+        /// CSV or TSV file with the columns class and new
         #[arg(long, value_name = "FILE", conflicts_with_all = ["old", "new"])]
         file: Option<PathBuf>,
         /// The model file to write
@@ -52,11 +58,14 @@ enum Change {
     /// Make one class of several
     Merge {
         /// The classes
-        #[arg(required = true, num_args = 2..)]
+        #[arg(required_unless_present = "file", requires = "into", num_args = 2..)]
         classes: Vec<String>,
-        /// What the merged class is called: a new name, or that of a member
-        #[arg(long, value_name = "NAME")]
-        into: String,
+        /// Name of the merged class: a new one, or that of a member
+        #[arg(long, value_name = "NAME", required_unless_present = "file")]
+        into: Option<String>,
+        /// CSV or TSV file with the columns class and into
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["classes", "into"])]
+        file: Option<PathBuf>,
         /// The model file to write
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
@@ -64,8 +73,11 @@ enum Change {
     /// Remove classes: they are never predicted again
     Retire {
         /// The classes
-        #[arg(required = true)]
+        #[arg(required_unless_present = "file")]
         classes: Vec<String>,
+        /// CSV or TSV file with the column class
+        #[arg(long, value_name = "FILE", conflicts_with = "classes")]
+        file: Option<PathBuf>,
         /// The model file to write
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
@@ -81,25 +93,43 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         Some(Change::Rename { old, new, file, out }) => {
             let renames = match (old, new, file) {
                 (Some(old), Some(new), _) => vec![(old.clone(), new.clone())],
-                (_, _, Some(file)) => read_renames(file)?,
+                (_, _, Some(file)) => class_lists::read_pairs(file, "new", &model.classes)?,
                 _ => bail!("expected a class and its new name, or `--file`"),
             };
             let count = renames.len() as u64;
             model.rename_classes(renames)?;
             (model, out, format!("renamed {}", show_counted(count, "class")))
         }
-        Some(Change::Merge { classes, into, out }) => {
-            let model = model.merge_classes(classes, into)?;
-            let merged = before - model.classes.len() as u64 + 1;
-            let done = format!(
-                "merged {} into `{}`",
-                show_counted(merged, "class"),
-                on_one_line(into)
-            );
+        Some(Change::Merge {
+            classes,
+            into,
+            file,
+            out,
+        }) => {
+            let groups = match (into, file) {
+                (Some(into), _) => vec![(into.clone(), classes.clone())],
+                (None, Some(file)) => groups(class_lists::read_pairs(file, "into", &model.classes)?),
+                (None, None) => bail!("expected classes and `--into`, or `--file`"),
+            };
+            for (into, members) in &groups {
+                model = model.merge_classes(members, into)?;
+            }
+            let merged = before - model.classes.len() as u64 + groups.len() as u64;
+            let made = match groups.as_slice() {
+                [(into, _)] => format!("`{}`", on_one_line(into)),
+                groups => show_count(groups.len() as u64),
+            };
+            let done = format!("merged {} into {made}", show_counted(merged, "class"));
             (model, out, done)
         }
-        Some(Change::Retire { classes, out }) => {
-            let model = model.retire_classes(classes)?;
+        Some(Change::Retire { classes, file, out }) => {
+            let model = match file {
+                Some(file) => {
+                    let names = class_lists::read_names(file, &model.classes)?;
+                    model.retire_classes(&names)?
+                }
+                None => model.retire_classes(classes)?,
+            };
             let retired = before - model.classes.len() as u64;
             (model, out, format!("retired {}", show_counted(retired, "class")))
         }
@@ -112,6 +142,20 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         out.display(),
         show_size(model.summary()?.file_bytes)
     ))
+}
+
+/// The members of each merged class, in the order in which the merged classes first appear.
+fn groups(pairs: Vec<(String, String)>) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
+    for (class, into) in pairs {
+        let index = *indices.entry(into.clone()).or_insert(groups.len());
+        if index == groups.len() {
+            groups.push((into, Vec::new()));
+        }
+        groups[index].1.push(class);
+    }
+    groups
 }
 
 fn list(model: &Model, json: bool) -> anyhow::Result<()> {
@@ -127,27 +171,4 @@ fn list(model: &Model, json: bool) -> anyhow::Result<()> {
         }
     }
     print(&text)
-}
-
-/// The pairs of names in a file.
-fn read_renames(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("{}: cannot read it", path.display()))?;
-    let mut renames = Vec::new();
-    for (number, line) in text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-    {
-        match line.split('\t').collect::<Vec<_>>().as_slice() {
-            [old, new] => renames.push(((*old).to_owned(), (*new).to_owned())),
-            fields => bail!(
-                "{}:{}:1: expected an old name, a tab and a new name, found {}",
-                path.display(),
-                number + 1,
-                show_counted(fields.len() as u64, "field")
-            ),
-        }
-    }
-    Ok(renames)
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use memoir::data::{self, Source};
 use memoir::eval::Evaluation;
 use memoir::model::Precision;
-use memoir::{Dataset, Model, Session};
+use memoir::{Dataset, Error, Model, Session};
 use memoir_report::sizes::{parse_size, show_count, show_size};
 
 use crate::arguments::{Reading, Running, check_apart};
@@ -18,9 +18,10 @@ use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A packed model predicts from the file as it is. f16 keeps the weights of `softmax` to the last bit and stores class
-numbers in fewer bytes; int8 rounds each weight to 1/127 of the largest of its feature; --max-size drops the
-smallest weights. Look before: --dry-run --valid DATA shows what each costs.
+A packed model predicts from the file as it is, without unpacking. f16 keeps the weights of `softmax` to
+the last bit and stores class numbers in fewer bytes. int8 rounds each weight to 1/127 of the largest
+weight of its feature. --max-size drops the smallest weights. To see what each of them costs before
+anything is written, use --dry-run --valid DATA.
 
 Examples:
   memoir compact m.memoir --dry-run --valid valid.csv
@@ -34,13 +35,13 @@ pub(crate) struct Arguments {
     /// How weights are stored [default: as they are]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PackedPrecision>,
-    /// Size that the file should not exceed, such as 10M: the smallest weights are dropped [default: no limit]
+    /// Size that the file should not exceed, such as 10M; the smallest weights are dropped [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_size: Option<u64>,
-    /// Drop what is of use only to go on training
+    /// Drop what only further training would need
     #[arg(long = "final")]
     finally: bool,
-    /// Write nothing; show sizes and, with --valid, the accuracy at each
+    /// Write nothing; show possible sizes and, with --valid, the accuracy at each
     #[arg(long, conflicts_with = "out")]
     dry_run: bool,
     /// Labelled rows to measure accuracy on
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         bail!("`--valid` is for `--dry-run`, which shows what each size costs and writes nothing");
     }
     let Some(out) = &arguments.out else {
-        bail!("`--out` is missing: where should the file go?");
+        bail!("`--out` is missing; expected a file to write");
     };
     check_apart(out, &arguments.model)?;
     let model = compacted(
@@ -189,16 +190,20 @@ fn dry_run(arguments: &Arguments, context: &Context, session: &Session<'_>) -> a
     let precision = wanted.last().copied();
     let name = precision.map_or("", PackedPrecision::name);
     let mut sizes: Vec<u64> = SHARES.map(|share| packed_size * share / 100).to_vec();
-    sizes.extend(arguments.max_size.filter(|&most| most < packed_size));
+    sizes.extend(arguments.max_size);
     sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let mut impossible = Vec::new();
     for most_bytes in sizes {
-        // A size below what names and features alone take ends the table.
-        let Ok(model) = compacted(arguments, precision, Some(most_bytes), context, &quiet) else {
-            break;
-        };
-        line(format!("{name}, at most {}", show_size(most_bytes)), &model)?;
+        let name = format!("{name}, at most {}", show_size(most_bytes));
+        match compacted(arguments, precision, Some(most_bytes), context, &quiet) {
+            Ok(model) => {
+                line(name, &model)?;
+            }
+            Err(error) if matches!(error.downcast_ref(), Some(Error::Cancelled)) => return Err(error),
+            Err(error) => impossible.push(format!("{name}: not possible: {error}\n")),
+        }
     }
-    Ok(text)
+    Ok(text + &impossible.concat())
 }
 
 /// What pruning would tell is in the table already.

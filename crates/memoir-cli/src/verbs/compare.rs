@@ -12,23 +12,24 @@ use crate::progress::Progress;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Writes results.jsonl (a line per run), results.md (tables) and report.html (figures, sortable tables). A comparison
-that was stopped goes on where it was when it is started again. Threads are those of the experiment; --threads is for
-preparing data. The guide's page on comparisons explains experiments.
+Writes results.jsonl (a line per run), results.md (tables) and report.html (figures, sortable tables).
+A comparison that was stopped continues where it was when the same command is given again. The experiment
+says how many threads the methods use; --threads is for preparing data. The guide's page on comparisons
+explains experiment files.
 
 Example:
   memoir data wordnet --out experiments/wordnet
   memoir compare experiments/wordnet.toml --out wordnet-results")]
 pub(crate) struct Arguments {
-    /// Data sets, methods, limits: see the guide
+    /// File with the data sets, methods and limits
     experiment: PathBuf,
     /// Folder for results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Folder that relative paths of data start from [default: that of the experiment]
+    /// Folder that relative paths of data start from [default: the experiment's folder]
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// A method or a data set whose results are measured again; may be given several times
+    /// Method or data set to measure again; may be given several times
     #[arg(long, value_name = "NAME")]
     again: Vec<String>,
     #[command(flatten)]

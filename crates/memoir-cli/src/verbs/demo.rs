@@ -1,4 +1,4 @@
-//! `memoir demo`: the whole journey on made-up data, with files left behind to play with.
+//! `memoir demo`: the whole journey on made-up data, with files to play with afterwards.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Number of texts
     #[arg(long, value_name = "N", default_value_t = 80_000, value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
     rows: u64,
-    /// Seed of every random choice
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         ["train.csv", "test.csv", "model.memoir"].map(|name| folder.join(name));
 
     let mut products = generate(arguments.rows as usize, &session);
-    // The first rows show every class once; what is held out comes from behind them.
+    // The first rows show every class once; held-out rows are taken from the end.
     let test = products.split_off(products.len() - products.len() / 10);
     write_table(&train_path, &products)?;
     write_table(&test_path, &test)?;
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 
     writeln!(
         out,
-        "\nThree held-out texts, the answers, and the words behind them:\n"
+        "\nThree held-out texts, their answers, and the words that decided:\n"
     )?;
     // Longer texts have more words to show.
     for product in test

@@ -25,10 +25,10 @@ pub(crate) struct Arguments {
     /// Check every byte of the file first
     #[arg(long)]
     verify: bool,
-    /// Show a class instead: its strongest words, the classes most like it, its number of training rows
+    /// Show one class: its strongest words, the most similar classes, its number of training rows
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
-    /// How many words and classes to show with --class
+    /// Number of words and classes to show with --class
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive, requires = "class")]
     top: NonZeroUsize,
     /// Print one JSON object
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 /// A class as `--class` shows it.
 #[derive(Debug, Serialize)]
 struct ClassProfile {
-    name: String,
+    class: String,
     /// Training rows; unknown if the file does not say.
     rows: Option<u32>,
     strongest: Vec<FeatureWeight>,
@@ -50,7 +50,7 @@ struct ClassProfile {
 
 #[derive(Debug, Serialize)]
 struct NearClass {
-    name: String,
+    class: String,
     /// Cosine of the two classes' weights.
     similarity: f32,
 }
@@ -90,12 +90,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 fn profile(model: &Model, class: u32, top: usize, session: &Session<'_>) -> anyhow::Result<ClassProfile> {
     let nearest = model.nearest_classes(class, top, session)?.into_iter();
     Ok(ClassProfile {
-        name: model.classes.name(class).to_owned(),
+        class: model.classes.name(class).to_owned(),
         rows: model.origin.class_counts.get(class as usize).copied(),
         strongest: model.class_features(class, top, session)?,
         nearest: nearest
             .map(|(class, similarity)| NearClass {
-                name: model.classes.name(class).to_owned(),
+                class: model.classes.name(class).to_owned(),
                 similarity,
             })
             .collect(),
@@ -109,14 +109,14 @@ fn class_table(profile: &ClassProfile) -> String {
         .map_or("unknown".to_owned(), |rows| show_count(u64::from(rows)));
     let mut text = format!(
         "class  {}\nrows   {rows}\n\n  weight  feature\n",
-        on_one_line(&profile.name)
+        on_one_line(&profile.class)
     );
     for feature in &profile.strongest {
         let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, on_one_line(&feature.name));
     }
     text += "\n  cosine  nearest classes\n";
     for near in &profile.nearest {
-        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, on_one_line(&near.name));
+        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, on_one_line(&near.class));
     }
     text
 }

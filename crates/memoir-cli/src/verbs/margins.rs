@@ -22,11 +22,12 @@ use crate::progress::Progress;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The margin of a row is the score of its true class minus that of the strongest other class. An oracle finds a strong
-other class faster than a full scan, but perhaps not the strongest: then its margin is too large, by the gap.
+The margin of a row is the score of its true class minus the score of the strongest other class. An oracle
+finds a strong other class faster than a full scan does. If it misses the strongest one, the margin that
+follows is too large. The difference is the gap.
 
 Example:
-  memoir margins m.memoir valid.svm --oracle sw-graph --oracle-option sw-ef-search=128 --plot gaps.svg")]
+  memoir margins m.memoir valid.svm --oracle sw-graph --plot gaps.svg")]
 pub(crate) struct Arguments {
     /// The model file (memoir-l2, memoir-l1, memoir-lsh or centroid)
     model: PathBuf,
@@ -35,14 +36,14 @@ pub(crate) struct Arguments {
     /// exact, random, simple-lsh or sw-graph
     #[arg(long, value_name = "NAME", default_value = "sw-graph")]
     oracle: String,
-    /// An option of the oracle, such as `sw-ef-search=128` or `hash-bits=256`; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    /// Option of the oracle, such as `sw-ef-search=128` or `hash-bits=256`; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value, hide_short_help = true)]
     oracle_option: Vec<(String, String)>,
     /// Probability with which the gap may exceed epsilon, and with which the bound may fail
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, value_name = "P", default_value_t = 0.05, hide_short_help = true)]
     delta: f64,
     /// Margin at which the loss becomes zero
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, value_name = "MARGIN", default_value_t = 1.0, hide_short_help = true)]
     rho: f64,
     /// Write a plot of the gap's distribution
     #[arg(long, value_name = "FILE.svg")]

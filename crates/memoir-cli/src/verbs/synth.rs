@@ -18,19 +18,19 @@ use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Classes have topics and share parents, so that near classes are confused. Full-scale files are large.
+Classes have topics and share parents, so similar classes are hard to tell apart. Full-scale files are large.
 
 Examples:
   memoir synth --like lshtc1 --scale 0.1 --out train.svm --test-out test.svm
   memoir synth --rows 50000 --classes 5000 --out texts.csv")]
 pub(crate) struct Arguments {
-    /// File to write, with the name of its format (.svm or .csv); `-` is standard output
+    /// File to write; its name ends in the format, .svm or .csv; `-` is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// File for further rows of the same kind, to evaluate on
+    /// File for more rows of the same kind, to evaluate on
     #[arg(long, value_name = "FILE")]
     test_out: Option<PathBuf>,
-    /// Seed of every random choice
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         check_apart(&arguments.out, test_out)?;
         let is_output = |path: &PathBuf| path == Path::new("-");
         if is_output(&arguments.out) && is_output(test_out) {
-            bail!("`--out` and `--test-out` are both `-`; expected two places");
+            bail!("`--out` and `--test-out` are both `-`; expected two outputs");
         }
     }
     let progress = Progress::new(arguments.running.quiet);
@@ -109,12 +109,14 @@ fn format_of<'a>(path: &Path, wanted: Option<&'a str>) -> anyhow::Result<Option<
         .and_then(|ending| ending.to_str())
         .unwrap_or_default();
     if ["gz", "zst", "xz", "bz2", "zip"].contains(&ending.to_ascii_lowercase().as_str()) {
-        bail!("{name}: what is written is not compressed; write to `-` and pipe it into a compressor");
+        bail!("{name}: this verb does not compress; write to `-` and pipe the output into a compressor");
     }
     let named = match Format::from_path(path) {
         Some(Format::Csv) => Some("csv"),
         Some(Format::Libsvm) => Some("libsvm"),
-        Some(other) => bail!("{name}: made-up data is libsvm or csv, not {other}; name the file so"),
+        Some(other) => bail!(
+            "{name}: generated data is libsvm or csv, not {other}; expected a name that ends in .svm or .csv"
+        ),
         None => None,
     };
     match (wanted, named) {
@@ -122,7 +124,7 @@ fn format_of<'a>(path: &Path, wanted: Option<&'a str>) -> anyhow::Result<Option<
             bail!("{name}: the name tells no format; expected one that ends in .svm or .csv, or `--format`")
         }
         (Some(wanted), Some(named)) if wanted != named => {
-            bail!("{name}: the name stands for {named}, but {wanted} would be in it; name it differently")
+            bail!("{name}: the name says {named}, but `--format` says {wanted}; expected the same")
         }
         _ => Ok(wanted.or(named)),
     }

@@ -95,6 +95,13 @@ fn a_dry_run_shows_sizes_against_accuracy_and_writes_nothing() {
         "{table}"
     );
     assert!(table.contains("int8, at most 60.0 kB"), "{table}");
+    let impossible =
+        "int8, at most 2.0 kB: not possible: a model of at most 2000 bytes would not keep one weight";
+    assert!(
+        place
+            .stdout("compact m --dry-run --max-size 2k --quiet")
+            .contains(impossible)
+    );
     assert_eq!(place.files(), files);
     let output = place.run("compact m");
     assert_eq!(output.status.code(), Some(2));

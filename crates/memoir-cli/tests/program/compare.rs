@@ -122,7 +122,10 @@ fn every_way_to_end_gets_a_row() {
     let reason = |index: usize| results[index]["reason"].as_str().unwrap();
     assert_eq!(reason(2), "training: exit code 3: out of luck");
     assert!(reason(5).contains("/nowhere/at-all"), "{}", reason(5));
-    assert_eq!(reason(6), "1 lines of predictions, but 60 test rows");
+    assert_eq!(
+        reason(6),
+        "found 1 line of predictions, expected 60, one for each test row"
+    );
     // What copies the answers is right, and costs nothing to speak of; what it costs is known all the same.
     assert_eq!(results[1]["quality"]["accuracy"], 1.0);
     assert_eq!(results[1]["quality"]["precision_at_5"], serde_json::Value::Null);

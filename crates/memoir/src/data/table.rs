@@ -283,8 +283,9 @@ impl TableParser {
         let at_field = |field, message: String| Problem::inside(raw, self.field_start(raw, field), message);
         if record.len() != self.width {
             let message = format!(
-                "expected {} columns, as in the header, found {}",
+                "expected {} column{}, as in the header, found {}",
                 self.width,
+                if self.width == 1 { "" } else { "s" },
                 record.len()
             );
             return Err(at_field(

@@ -22,8 +22,10 @@ const BATCH: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     /// Class number.
+    #[serde(rename = "class_number")]
     pub class: u32,
     /// Its name.
+    #[serde(rename = "class")]
     pub name: String,
     /// Its score.
     pub score: f32,

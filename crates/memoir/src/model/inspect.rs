@@ -89,6 +89,7 @@ pub struct TensorSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassSize {
     /// Name.
+    #[serde(rename = "class")]
     pub name: String,
     /// Training rows.
     pub rows: u32,

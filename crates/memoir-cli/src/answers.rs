@@ -112,7 +112,8 @@ impl<'a, W: Write> Answers<'a, W> {
     }
 }
 
-/// What kept a table from being written. The plain conversion would hide the kind, by which a closed pipe is known.
+/// What kept a table from being written. The plain conversion would hide the kind, by which a closed
+/// pipe is known.
 fn cause(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(cause) => cause,

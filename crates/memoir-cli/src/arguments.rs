@@ -16,7 +16,9 @@ use crate::Context;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading data")]
 pub(crate) struct Reading {
-    /// libsvm, xmc, fasttext, csv, tsv, jsonl, or lines (raw text, to predict) [default: from the file's name]
+    /// Format of the data [default: from the file's name]
+    ///
+    /// one of libsvm, xmc, fasttext, csv, tsv, jsonl, and lines (raw text, to predict)
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Column (csv, tsv) or key (jsonl) of the text [default: text]
@@ -28,7 +30,7 @@ pub(crate) struct Reading {
     /// Column or key of the row's weight [default: all rows count the same]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
-    /// What separates several labels [default: `|` in csv and tsv, `,` in libsvm and xmc]
+    /// Separator of several labels [default: `|`, in libsvm and xmc `,`]
     #[arg(long, value_name = "TEXT")]
     label_separator: Option<String>,
     /// Take the label field as one label, even if it holds a separator
@@ -74,7 +76,7 @@ pub(crate) fn check_apart(output: &Path, other: &Path) -> anyhow::Result<()> {
     };
     if is_same {
         bail!(
-            "{}: given both to write and for something else; expected two files",
+            "{}: would be overwritten, but the same command also uses it otherwise; expected two files",
             output.display()
         );
     }

@@ -39,7 +39,8 @@ pub(crate) fn read_names(path: &Path, classes: &ClassNames) -> anyhow::Result<Ve
     Ok(entries.into_iter().map(|entry| entry.class).collect())
 }
 
-/// The entries whose class the model has. The others are reported on standard error; if none is left, that is an error.
+/// The entries whose class the model has. The others are reported on standard error; if none is left,
+/// that is an error.
 fn known(path: &Path, entries: Vec<Entry>, classes: &ClassNames) -> anyhow::Result<Vec<Entry>> {
     let mut first_lines: HashMap<&str, u64> = HashMap::new();
     for entry in &entries {
@@ -89,8 +90,8 @@ fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<Entry>> {
     )
 }
 
-/// Rows separated by commas, semicolons or tabs, whichever the first line has most of. A first row with the word
-/// `class` in it names the columns; without one, the class is first.
+/// Rows separated by commas, semicolons or tabs, whichever the first line has most of. A first row with
+/// the word `class` in it names the columns; without one, the class is first.
 fn parse(name: &str, text: &str, column: Option<&str>) -> anyhow::Result<Vec<Entry>> {
     let first_line = text.lines().next().unwrap_or_default();
     let count = |byte: &u8| first_line.bytes().filter(|other| other == byte).count();

@@ -1,7 +1,9 @@
-//! The data of `memoir demo`: a made-up shop whose short product texts fall into 2,400 classes of power-law size.
+//! The data of `memoir demo`: a made-up shop whose short product texts fall into 2,400 classes of
+//! power-law size.
 //!
-//! A class is a place and an article ("garden lamp"). Texts name them directly, or only by a word that goes with the
-//! place or the article, or by a maker that serves a few classes; so near classes are mistaken for each other, as in life.
+//! A class is a place and an article ("garden lamp"). Texts name them directly, or only by a word that
+//! goes with the place or the article, or by a maker that serves a few classes; so near classes are
+//! mistaken for each other, as in life.
 
 use std::fmt::Write;
 
@@ -90,8 +92,8 @@ pub(crate) fn class_name(class: usize) -> String {
     )
 }
 
-/// Generates `rows` products. The first [`CLASSES`] show every class once; of the others, the class of rank `r` gets a
-/// share that falls like `1 / (r + 5)`.
+/// Generates `rows` products. The first [`CLASSES`] show every class once; of the others, the class of
+/// rank `r` gets a share that falls like `1 / (r + 5)`.
 pub(crate) fn generate(rows: usize, session: &Session<'_>) -> Vec<Product> {
     let mut random = session.random("demo corpus");
     let mut ranks: Vec<usize> = (0..CLASSES).collect();

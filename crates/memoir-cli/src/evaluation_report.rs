@@ -1,4 +1,5 @@
-//! What `memoir evaluate --report` writes: the measures as one HTML page and as Markdown, and the plots beside them.
+//! What `memoir evaluate --report` writes: the measures as one HTML page and as Markdown, and the plots
+//! beside them.
 
 use std::fmt::Write as _;
 use std::path::Path;

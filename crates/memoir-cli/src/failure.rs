@@ -57,22 +57,32 @@ impl Flags {
     }
 }
 
-/// The message of an error of the library, which speaks of parameters, in terms of this program's options. A parameter
-/// is named at the start of an [`memoir::Error::Parameter`] (`` `passes` must be … ``) or as ``the parameter `passes` ``.
+/// The message of an error of the library, which speaks of parameters, in terms of this program's
+/// options. The library writes "the parameter" before a name. Errors about parameters do without that at
+/// their start, and for names with a hyphen, which nothing else has.
 fn with_flags(error: &memoir::Error, flags: &Flags) -> String {
-    const MARK: &str = "the parameter `";
+    use memoir::Error::{Mismatch, Parameter, Unlearnable};
+    const MARK: &str = "the parameter ";
+    let is_about_parameters = matches!(error, Parameter(_) | Unlearnable(_) | Mismatch(_));
     let message = error.to_string();
-    let named = |text: &str| text.split('`').next().unwrap_or_default().to_owned();
-    let message = match (error, message.strip_prefix('`')) {
-        (memoir::Error::Parameter(_), Some(rest)) if flags.own.contains(&named(rest)) => format!("`--{rest}"),
-        _ => message,
-    };
-    let mut parts = message.split(MARK);
-    let mut shown = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_option = flags.all.contains(&named(part));
-        shown += if is_option { "`--" } else { MARK };
-        shown += part;
+    let mut shown = String::new();
+    // Every second part stands in backticks, except a last one that no backtick ends.
+    let last = message.matches('`').count();
+    for (index, part) in message.split('`').enumerate() {
+        if index % 2 == 0 || index == last {
+            shown += if index % 2 == 0 { "" } else { "`" };
+            shown += part;
+            continue;
+        }
+        let is_plain = is_about_parameters && (index == 1 && shown.is_empty() || part.contains('-'));
+        if shown.ends_with(MARK) && flags.all.contains(part) {
+            shown.truncate(shown.len() - MARK.len());
+            shown += &format!("`--{part}`");
+        } else if is_plain && flags.own.contains(part) {
+            shown += &format!("`--{part}`");
+        } else {
+            shown += &format!("`{part}`");
+        }
     }
     shown
 }
@@ -191,8 +201,8 @@ mod tests {
     fn parameters_of_the_library_become_options_of_the_program() {
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let flags = Flags {
-            own: set(&["passes"]),
-            all: set(&["passes", "format", "valid-fraction"]),
+            own: set(&["passes", "min-df"]),
+            all: set(&["passes", "min-df", "format"]),
         };
         let parameter = |text: &str| with_flags(&memoir::Error::Parameter(text.to_owned()), &flags);
         assert_eq!(
@@ -207,10 +217,10 @@ mod tests {
             with_flags(&elsewhere, &flags),
             "a.dat: give `--format`, or the parameter `other`"
         );
-        assert_eq!(
-            with_flags(&memoir::Error::input("`passes`", "empty"), &flags),
-            "`passes`: empty"
-        );
+        for text in ["`passes`: empty", "a`b: empty", "`: empty"] {
+            let (file, message) = text.split_once(": ").unwrap();
+            assert_eq!(with_flags(&memoir::Error::input(file, message), &flags), text);
+        }
     }
 
     #[test]

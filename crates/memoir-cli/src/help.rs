@@ -1,7 +1,8 @@
-//! Help in three lengths: `-h` fits a screen, `--help` explains the verb, `--help-all` has every option of it.
+//! Help in three lengths: `-h` fits a screen, `--help` explains the verb, `--help-all` has every option
+//! of it.
 //!
-//! Options that a newcomer does not need are marked `hide_short_help`; what follows the options stands in
-//! `after_long_help`. All lengths are printed one option below the other, without blank lines between them.
+//! Options that a newcomer does not need are marked `hide_short_help`; examples and the like stand in
+//! `after_long_help`. Of an option's documentation, `-h` shows the first paragraph.
 
 use std::ffi::OsString;
 
@@ -31,7 +32,8 @@ impl HelpRequest {
         algorithm: None,
     };
 
-    /// Finds out from the words of a command line, before they are parsed: help shall come whatever else is wrong.
+    /// Finds out from the words of a command line, before they are parsed: help shall come whatever else
+    /// is wrong.
     pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Self {
         let words: Vec<String> = words
             .into_iter()
@@ -68,43 +70,54 @@ pub(crate) fn shape(mut command: Command, length: Length, path: &str) -> Command
     let has_more =
         command.get_arguments().any(Arg::is_hide_short_help_set) || command.get_after_long_help().is_some();
     let has_all = command.get_arguments().any(|arg| arg.get_id() == "help-all");
-    command = match length {
-        Length::Short => {
-            let more = match (has_more, has_all) {
-                (true, true) => format!(
-                    "More options and examples: `{path} --help`. The options of all algorithms: `{path} --help-all`."
-                ),
-                (true, false) => format!("More: `{path} --help`."),
-                (false, _) => return with_help_flags(command, has_all),
-            };
+    let command = with_help_flags(command, has_more, has_all);
+    match length {
+        Length::Short if has_more => {
+            let all = format!(", `{path} --help-all` (options of all algorithms)");
+            let all = if has_all { all.as_str() } else { "" };
             // One list: headings would make it longer than a screen.
             command
                 .mut_args(|arg| arg.help_heading(None::<&'static str>))
-                .after_help(more)
+                .after_help(format!("More: `{path} --help`{all}"))
                 .after_long_help(None::<&'static str>)
         }
+        Length::Short => command,
         Length::Long | Length::All => {
             let after: StyledStr = command
                 .get_after_long_help()
                 .or(command.get_after_help())
                 .cloned()
                 .unwrap_or_default();
-            // clap prints long help with blank lines between options as soon as anything is only in the long help.
             command
-                .mut_args(|arg| arg.hide_short_help(false))
+                .mut_args(with_long_help)
                 .after_help(after)
                 .after_long_help(None::<&'static str>)
         }
-    };
-    with_help_flags(command, has_all)
+    }
 }
 
-fn with_help_flags(command: Command, has_all: bool) -> Command {
+/// Moves all that is to be said of an option into its ordinary help: as soon as anything is only in the long
+/// help, clap prints blank lines between options.
+fn with_long_help(arg: Arg) -> Arg {
+    let arg = arg.hide_short_help(false);
+    let Some(long) = arg.get_long_help().map(ToString::to_string) else {
+        return arg;
+    };
+    let paragraphs: Vec<_> = long.split("\n\n").collect();
+    arg.help(paragraphs.join("; ")).long_help(None::<&'static str>)
+}
+
+fn with_help_flags(command: Command, has_more: bool, has_all: bool) -> Command {
     let help = Arg::new("help")
         .short('h')
         .long("help")
         .action(ArgAction::Help)
-        .help("Print help: a summary with -h, more with --help");
+        .help_heading(None::<&'static str>)
+        .help(if has_more {
+            "Print help: -h for a summary, --help for more"
+        } else {
+            "Print help"
+        });
     let command = command.disable_help_flag(true).arg(help);
     if has_all {
         return command;
@@ -112,11 +125,13 @@ fn with_help_flags(command: Command, has_all: bool) -> Command {
     command.arg(help_all().hide(true))
 }
 
-/// The option `--help-all`. A verb that lists it has more to tell there than with `--help`; others take it silently.
+/// The option `--help-all`. A verb that lists it has more to tell there than with `--help`; others take
+/// it silently.
 pub(crate) fn help_all() -> Arg {
     Arg::new("help-all")
         .long("help-all")
         .action(ArgAction::Help)
+        .help_heading(None::<&'static str>)
         .help("Print help with the options of all algorithms")
 }
 

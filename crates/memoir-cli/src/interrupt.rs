@@ -1,4 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first raises the flag that every computation looks at, a later one ends the program at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first raises the flag that every computation looks at, a later one
+//! ends the program at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -7,8 +8,8 @@ use memoir::Cancel;
 
 use crate::failure::{self, INTERRUPTED};
 
-/// How long a computation may take to notice the flag. A read that waits for input (a terminal, a silent pipe) never
-/// notices: after this time the program ends anyway, unless a file is being written.
+/// How long a computation may take to notice the flag. A read that waits for input (a terminal, a silent
+/// pipe) never notices: after this time the program ends anyway, unless a file is being written.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Output files being written right now.
@@ -43,11 +44,13 @@ pub(crate) fn install() -> Cancel {
     cancel
 }
 
-/// Runs `install`, which sets a handler for SIGHUP too, unless it fails. `nohup` has that signal ignored, and so it stays.
+/// Runs `install`, which sets a handler for SIGHUP too, unless it fails. `nohup` has that signal
+/// ignored, and so it stays.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn keeping_nohup(install: impl FnOnce() -> bool) {
-    // SAFETY: nothing of ours runs in a signal handler: what is set is to ignore the signal, or what was set before.
+    // SAFETY: nothing of ours runs in a signal handler: what is set is to ignore the signal, or what was
+    // set before.
     let on_hangup = |action| unsafe { libc::signal(libc::SIGHUP, action) };
     let before = on_hangup(libc::SIG_IGN);
     let is_installed = install();

@@ -1,5 +1,6 @@
-//! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every outcome becomes an
-//! exit code: 0 for success, 2 for an error (one line on standard error), 130 after Ctrl-C, SIGTERM or SIGHUP.
+//! The `memoir` program: raw arguments become typed ones, one file per verb does the work, and every
+//! outcome becomes an exit code: 0 for success, 2 for an error (one line on standard error), 130 after
+//! Ctrl-C, SIGTERM or SIGHUP.
 
 mod answers;
 mod arguments;
@@ -91,7 +92,7 @@ pub(crate) fn catalogue() -> Catalogue {
 pub(crate) fn command(help: &HelpRequest) -> clap::Command {
     let command = Cli::command()
         .mut_subcommand("train", |train| verbs::train::options(train, help))
-        .mut_subcommand("synth", verbs::synth::options)
+        .mut_subcommand("synth", |synth| verbs::synth::options(synth, help))
         .mut_subcommand("explain", verbs::explain::options);
     help::shape(command, help.length, "memoir")
 }

@@ -26,7 +26,8 @@ fn strongest(marks: &[Mark]) -> f64 {
     marks.iter().map(|mark| mark.decides.abs()).fold(0.0, f64::max)
 }
 
-/// The text for a terminal: green speaks for the answer, red for the runner-up. `write!` to a `String` cannot fail.
+/// The text for a terminal: green speaks for the answer, red for the runner-up. `write!` to a `String`
+/// cannot fail.
 pub(crate) fn for_terminal(text: &str, marks: &[Mark]) -> String {
     let strongest = strongest(marks);
     let mut shown = String::new();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn html_is_escape() {
+    fn html_is_escaped() {
         let side = |name: &str| Candidate {
             class: 0,
             name: name.to_owned(),

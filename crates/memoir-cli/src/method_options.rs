@@ -1,5 +1,6 @@
-//! The options of text preparation, of the algorithms and of made-up data. The library's tables give their names,
-//! defaults, ranges and help; here they become options, and go back as (name, text) pairs for the library to check.
+//! The options of text preparation, of the algorithms and of made-up data. The library's tables give
+//! their names, defaults, ranges and help; here they become options, and go back as (name, text) pairs
+//! for the library to check.
 
 use clap::{Arg, ArgMatches, Command};
 use memoir::Catalogue;
@@ -18,10 +19,10 @@ pub(crate) fn augment(mut train: Command, catalogue: &Catalogue, help: &HelpRequ
         .get_after_long_help()
         .map(ToString::to_string)
         .unwrap_or_default();
-    let algorithms = catalogue
-        .algorithms()
-        .iter()
-        .map(|algorithm| format!("  {:<12}  {}\n", algorithm.name, algorithm.summary));
+    let algorithms = catalogue.algorithms().iter().map(|algorithm| {
+        let summary = indented(algorithm.summary.trim_end_matches('.'), 16);
+        format!("  {:<12}  {summary}\n", algorithm.name)
+    });
     train = train.after_long_help(format!(
         "Algorithms:\n{}\n{examples}",
         algorithms.collect::<String>()
@@ -43,6 +44,26 @@ pub(crate) fn augment(mut train: Command, catalogue: &Catalogue, help: &HelpRequ
         });
     }
     train
+}
+
+/// `text` in lines that end before column 96, all but the first indented.
+fn indented(text: &str, indent: usize) -> String {
+    let mut shown = String::new();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if column + 1 + width > 96 {
+            shown.push('\n');
+            shown.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            shown.push(' ');
+            column += 1;
+        }
+        shown.push_str(word);
+        column += width;
+    }
+    shown
 }
 
 fn heading(algorithm: &str) -> String {
@@ -74,10 +95,10 @@ fn shared_option(owners: &[(&str, &'static Spec)], length: Length) -> Arg {
 }
 
 /// Adds the options to `synth`.
-pub(crate) fn augment_synth(mut synth: Command) -> Command {
+pub(crate) fn augment_synth(mut synth: Command, help: &HelpRequest) -> Command {
     for spec in SynthSettings::SPECS {
         let for_newcomers = ["like", "scale", "rows", "classes"].contains(&spec.name);
-        let option = option(spec, describe(spec, Length::Long)).hide_short_help(!for_newcomers);
+        let option = option(spec, describe(spec, help.length)).hide_short_help(!for_newcomers);
         synth = synth.arg(option.help_heading("Shape"));
     }
     synth

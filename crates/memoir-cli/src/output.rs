@@ -1,4 +1,5 @@
-//! Standard output: results go there whole, and what keeps them from getting there is said like every other error.
+//! Standard output: results go there whole, and what keeps them from getting there is said like every
+//! other error.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Progress on standard error: bars on a terminal, a plain line every few seconds elsewhere, nothing when quiet.
+//! Progress on standard error: bars on a terminal, a plain line every few seconds elsewhere, nothing
+//! when quiet.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};

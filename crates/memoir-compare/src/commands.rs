@@ -1,5 +1,5 @@
-//! The commands of a method on a data set: as they are run, and as they are shown (with short paths, fit to
-//! be repeated by hand and to be published).
+//! The commands of a method on a data set: as they are run, and as they are shown (with short paths, fit
+//! to be repeated by hand and to be published).
 
 use std::path::{Path, PathBuf};
 

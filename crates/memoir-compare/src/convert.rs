@@ -8,8 +8,8 @@
 //! | `fasttext` | `train.ft`, `test.ft` | `__label__class … w0 w7 …`: words stand for features, their values are lost; training rows mixed |
 //! | `npy` | folders `train`, `test` | `indptr`, `indices`, `data` of the rows, `label_indptr`, `labels`, and `shape`, as NumPy arrays, from 0 |
 //!
-//! Test rows of classes without a training row get the number after the last one. Values are written so that the
-//! same 32-bit number is read back.
+//! Test rows of classes without a training row get the number after the last one. Values are written so
+//! that the same 32-bit number is read back.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -63,8 +63,8 @@ impl Vectors {
         !matches!(self, Self::Libsvm | Self::Vw)
     }
 
-    /// Their programs learn from row after row as the file has them. Files sorted by class, which many are, would spoil
-    /// that: training rows are mixed, in an order that is the same everywhere.
+    /// Their programs learn from row after row as the file has them. Files sorted by class, which many
+    /// are, would spoil that: training rows are mixed, in an order that is the same everywhere.
     fn is_for_online_learners(self) -> bool {
         matches!(self, Self::Vw | Self::FastText)
     }
@@ -79,7 +79,8 @@ impl Vectors {
         }
     }
 
-    /// Writes both parts below `folder`, unless they are there, unchanged, from data with the same fingerprint.
+    /// Writes both parts below `folder`, unless they are there, unchanged, from data with the same
+    /// fingerprint.
     pub(crate) fn prepare(
         self,
         loaded: &Loaded,
@@ -124,7 +125,8 @@ impl Vectors {
         Ok(format!("{VERSION} {fingerprint} {:016x}\n", digest.digest()))
     }
 
-    /// Writes rows; those of a training part that have no label are left out, because nobody can learn from them.
+    /// Writes rows; those of a training part that have no label are left out, because nobody can learn
+    /// from them.
     fn write(self, data: &Dataset, classes: u32, is_training: bool, path: &Path) -> anyhow::Result<()> {
         let mut rows: Vec<_> = (0..data.len())
             .filter(|&row| !is_training || !data.labels.row(row).is_empty())
@@ -240,7 +242,8 @@ fn write_arrays(data: &Dataset, rows: &[usize], classes: u32, folder: &Path) -> 
     Ok(())
 }
 
-/// The head of a one-dimensional array in NumPy's format, version 1.0: padded so that the data begins at 64 bytes.
+/// The head of a one-dimensional array in NumPy's format, version 1.0: padded so that the data begins at
+/// 64 bytes.
 fn npy_header(kind: &str, length: usize) -> Vec<u8> {
     let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}");
     let start = 10;

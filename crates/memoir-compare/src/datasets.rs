@@ -1,5 +1,5 @@
-//! The data sets of an experiment on disk and in memory: made up where asked for, fingerprinted, read for conversion
-//! and for judging predictions.
+//! The data sets of an experiment on disk and in memory: made up where asked for, fingerprinted, read
+//! for conversion and for judging predictions.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

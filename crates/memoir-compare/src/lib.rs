@@ -1,5 +1,6 @@
-//! Comparisons: every method of an experiment runs on every data set. Each step runs in a process of its own. The
-//! kernel says what it cost, this crate judges its predictions, and each result is written down at once.
+//! Comparisons: every method of an experiment runs on every data set. Each step runs in a process of its
+//! own. The kernel says what it cost, this crate judges its predictions, and each result is written down
+//! at once.
 //!
 //! ```text
 //! experiment ──► datasets ──► convert ──► commands ──► measured ──► predictions ──► results
@@ -7,9 +8,9 @@
 //!                                      markdown, html (figure), scale ◄── summary ◄────┘
 //! ```
 //!
-//! [`run`] is `memoir compare`. A program that calls it must also answer to [`measured::VERB`], because every step is
-//! started through that program. Costs come from `wait4` and process groups, so the crate is empty on other systems
-//! than Unix.
+//! [`run`] is `memoir compare`. A program that calls it must also answer to [`measured::VERB`], because
+//! every step is started through that program. Costs come from `wait4` and process groups, so the crate
+//! is empty on other systems than Unix.
 
 #![cfg(unix)]
 
@@ -56,7 +57,8 @@ pub struct Request<'a> {
     pub data_folder: Option<&'a Path>,
     /// Methods, or data sets, to measure again.
     pub again: &'a [String],
-    /// The `memoir` program, which trains and predicts for methods of the catalogue and measures all commands.
+    /// The `memoir` program, which trains and predicts for methods of the catalogue and measures all
+    /// commands.
     pub program: &'a Path,
     /// The algorithms that experiments may name.
     pub catalogue: &'a Catalogue,
@@ -154,8 +156,8 @@ fn lock(out: &Path) -> anyhow::Result<fs::File> {
     Ok(file)
 }
 
-/// All runs, in the order in which they are made: repeats outside, so that slow changes of the machine hit
-/// all alike.
+/// All runs, in the order in which they are made: repeats outside, so that slow changes of the machine
+/// hit all alike.
 fn order(experiment: &Experiment) -> Vec<Key> {
     let mut keys = Vec::new();
     for data in &experiment.data {
@@ -180,8 +182,8 @@ fn failed_before(results: &Results, (data, method, repeat): &Key) -> bool {
     })
 }
 
-/// Drops results that are to be measured again, that the experiment no longer has, or whose commands have
-/// changed.
+/// Drops results that are to be measured again, that the experiment no longer has, or whose commands
+/// have changed.
 fn forget(
     results: &mut Results,
     experiment: &Experiment,
@@ -223,8 +225,8 @@ fn forget(
     Ok(())
 }
 
-/// What a result rests on beside the data: the method, the threads, and for those who did not come through,
-/// the limits.
+/// What a result rests on beside the data: the method, the threads, and for those who did not come
+/// through, the limits.
 fn definition(experiment: &Experiment, method: &Method, status: Status) -> String {
     let Method {
         algorithm,

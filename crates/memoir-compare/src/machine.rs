@@ -65,8 +65,8 @@ impl Machine {
     }
 }
 
-/// The machine of the results in `out`: this one if something is measured now, else the one that was written
-/// down.
+/// The machine of the results in `out`: this one if something is measured now, else the one that was
+/// written down.
 pub(crate) fn remember(out: &Path, is_new: bool) -> anyhow::Result<Machine> {
     let path = out.join("machine.json");
     let known = fs::read(&path)

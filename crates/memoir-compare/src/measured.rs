@@ -1,9 +1,9 @@
-//! The hidden verb that `memoir compare` starts every command through: it runs one command within limits and prints,
-//! as JSON, what the command cost.
+//! The hidden verb that `memoir compare` starts every command through: it runs one command within limits
+//! and prints, as JSON, what the command cost.
 //!
-//! It is a process of its own because the kernel counts the peak memory of a process from that of its parent: this
-//! one is small, whatever `memoir compare` holds. Standard input ties it to `compare`. When that ends, however
-//! `compare` ended, the command and all its children are stopped.
+//! It is a process of its own because the kernel counts the peak memory of a process from that of its
+//! parent: this one is small, whatever `memoir compare` holds. Standard input ties it to `compare`. When
+//! that ends, however `compare` ended, the command and all its children are stopped.
 
 use std::fs::File;
 use std::io::{self, Read};

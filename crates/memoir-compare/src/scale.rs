@@ -1,5 +1,6 @@
-//! A study of growth: made-up data sets that differ from a base in one size each, exponents fitted to the
-//! costs, and what they say of data sets too large to be measured here. `write!` to a `String` cannot fail.
+//! A study of growth: made-up data sets that differ from a base in one size each, exponents fitted to
+//! the costs, and what they say of data sets too large to be measured here. `write!` to a `String`
+//! cannot fail.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -133,8 +133,9 @@ impl Spread {
         })
     }
 
-    /// Whether the repeats of both tell them apart: the difference of the means exceeds twice its standard
-    /// error. With a single run of either nothing is known of the noise, and nothing is claimed.
+    /// Whether the repeats of both tell them apart: the difference of the means exceeds twice its
+    /// standard error. With a single run of either nothing is known of the noise, and nothing is
+    /// claimed.
     pub(crate) fn is_noise(&self, other: &Self) -> bool {
         if self.runs < 2 || other.runs < 2 {
             return false;

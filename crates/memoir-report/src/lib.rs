@@ -1,5 +1,5 @@
-//! How results are shown to people: sizes, names, commands, charts and pages. The `memoir` program and its comparisons
-//! use it.
+//! How results are shown to people: sizes, names, commands, charts and pages. The `memoir` program and
+//! its comparisons use it.
 
 pub mod chart;
 pub mod html;

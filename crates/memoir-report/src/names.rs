@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-/// Names may hold anything: what would break a line or a column is written as `\n`, `\r`, `\t`, and `\` as `\\`.
+/// Names may hold anything: what would break a line or a column is written as `\n`, `\r`, `\t`, and `\`
+/// as `\\`.
 pub fn write_escaped(out: &mut impl Write, name: &str) -> io::Result<()> {
     let mut rest = name;
     while let Some(index) = rest.find(['\\', '\t', '\n', '\r']) {

@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     /// How weights are stored [default: as they are]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PackedPrecision>,
-    /// Size that the file should not exceed, such as 10M; the smallest weights are dropped [default: no limit]
+    /// Size that the file should not exceed, such as 10M; the smallest weights are dropped [default: no
+    /// limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_size: Option<u64>,
     /// Drop what only further training would need

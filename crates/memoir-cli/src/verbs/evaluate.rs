@@ -162,7 +162,7 @@ fn table(report: &Report) -> String {
                 );
             }
         }
-        None => text += "\nThe model is not calibrated: its scores are no probabilities.\n",
+        None => text += "\nThe model is not calibrated: its scores are not probabilities.\n",
     }
     let _ = writeln!(
         text,

@@ -68,9 +68,14 @@ struct OfLine<'a> {
 
 /// The options; those that say how to read data are for `--data`.
 pub(crate) fn options(command: Command) -> Command {
-    command.mut_group("Reading", |options| {
-        options.conflicts_with_all(["text", "row", "class"])
-    })
+    command
+        .mut_group("Reading", |options| {
+            options.conflicts_with_all(["text", "row", "class"])
+        })
+        .mut_args(|arg| match arg.get_help_heading() {
+            Some("Reading data") => arg.hide_short_help(true),
+            _ => arg,
+        })
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {

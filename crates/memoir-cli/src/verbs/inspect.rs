@@ -137,7 +137,7 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
     if let Some(kept) = summary.kept_rows {
         line(
             "kept rows",
-            format!("{}, to be repeated by `train --from`", show_count(kept as u64)),
+            format!("{}, for `train --from` to replay", show_count(kept as u64)),
         );
     }
     line("classes", show_count(summary.classes as u64));
@@ -152,7 +152,7 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
                 "probabilities fitted on {}",
                 show_counted(calibration.rows, "row")
             ),
-            None => "none: scores are no probabilities".to_owned(),
+            None => "none: scores are not probabilities".to_owned(),
         },
     );
     line("input", summary.input.to_owned());

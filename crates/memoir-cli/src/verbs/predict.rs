@@ -48,7 +48,8 @@ pub(crate) struct Arguments {
     /// Give the model's own scores instead of probabilities
     #[arg(long, conflicts_with = "scores")]
     raw_scores: bool,
-    /// Give no answer for rows whose best class is less probable than this; they are counted on standard error
+    /// Give no answer for rows whose best class is less probable than this; they are counted on standard
+    /// error
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     min_confidence: Option<f32>,
     /// Form of the output

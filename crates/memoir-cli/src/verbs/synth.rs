@@ -12,6 +12,7 @@ use memoir::{Error, Session};
 use memoir_report::sizes::{show_counted, show_size};
 
 use crate::arguments::{Running, check_apart};
+use crate::help::HelpRequest;
 use crate::method_options::{self, Given};
 use crate::progress::Progress;
 use crate::{Context, interrupt};
@@ -38,8 +39,8 @@ pub(crate) struct Arguments {
 }
 
 /// The options, with those of the shape.
-pub(crate) fn options(command: Command) -> Command {
-    method_options::augment_synth(command)
+pub(crate) fn options(command: Command, help: &HelpRequest) -> Command {
+    method_options::augment_synth(command, help)
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> anyhow::Result<()> {
@@ -124,7 +125,7 @@ fn format_of<'a>(path: &Path, wanted: Option<&'a str>) -> anyhow::Result<Option<
             bail!("{name}: the name tells no format; expected one that ends in .svm or .csv, or `--format`")
         }
         (Some(wanted), Some(named)) if wanted != named => {
-            bail!("{name}: the name says {named}, but `--format` says {wanted}; expected the same")
+            bail!("{name}: the name says {named}, but the data is {wanted}; expected the same")
         }
         _ => Ok(wanted.or(named)),
     }

@@ -36,19 +36,22 @@ pub(crate) struct Arguments {
     /// How to learn [default: softmax, or the algorithm of `--from`]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
-    /// Model to continue from: DATA is learned in addition, with its new classes and words
+    /// Model to continue from
+    ///
+    /// it learns DATA in addition, with its new classes and words
     #[arg(long, value_name = "MODEL")]
     from: Option<PathBuf>,
-    /// Held-out rows that decide which pass was best
+    /// Held-out rows, to decide which pass was best
     #[arg(long, value_name = "DATA", conflicts_with = "valid_fraction")]
     valid: Option<PathBuf>,
-    /// Share of DATA to hold out for that instead
+    /// Share of DATA to hold out instead of `--valid`
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     valid_fraction: Option<f64>,
     /// Replicate each row once per label, as the paper does
     #[arg(long, hide_short_help = true)]
     replicate: bool,
-    /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to be left raw
+    /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to
+    /// be left raw
     #[arg(long, value_name = "KIND", default_value = "auto", hide_short_help = true)]
     weighting: ValueKind,
     /// How weights are stored: f32, or f16 for smaller files [default: as the algorithm makes them]
@@ -59,13 +62,15 @@ pub(crate) struct Arguments {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Running")]
     seed: u64,
-    /// Memory that training should not exceed, such as 512M or 2G [default: no limit]
+    /// Memory limit of training, such as 512M or 2G [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
     memory_budget: Option<u64>,
-    /// Size that the model file should not exceed, such as 20M; the smallest weights are dropped [default: no limit]
+    /// Size that the model file should not exceed, such as 20M; the smallest weights are dropped
+    /// [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running", hide_short_help = true)]
     max_model_size: Option<u64>,
-    /// Write a checkpoint beside the model file each time this number of rows is learned; `--resume` continues from it
+    /// Write a checkpoint beside the model file each time this number of rows is learned; `--resume`
+    /// continues from it
     #[arg(long, value_name = "ROWS", value_parser = parse_positive, help_heading = "Running", hide_short_help = true)]
     checkpoint_every: Option<NonZeroUsize>,
     /// Continue from the checkpoint of a stopped run with the same data and options, if there is one
@@ -251,13 +256,13 @@ fn checkpoints(arguments: &Arguments) -> Option<Checkpoints> {
     ))
 }
 
-/// What a model has settled cannot be chosen again.
+/// Settings that the model to continue from has decided cannot be given again.
 fn check_continuing(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
     if let Some((name, _)) = given.text().next() {
-        bail!("`--{name}` cannot be given with `--from`: the model has its way of reading text");
+        bail!("`--{name}` cannot be given with `--from`: the model keeps its own text settings");
     }
     if !matches!(arguments.weighting, ValueKind::Auto) {
-        bail!("`--weighting` cannot be given with `--from`: the model has its weighting");
+        bail!("`--weighting` cannot be given with `--from`: the model keeps its own weighting");
     }
     Ok(())
 }

@@ -36,7 +36,8 @@ train = ["false"]
 predict = ["false"]
 "#;
 
-/// Debian's browser: found, or installed where that is allowed without asking (root, as in continuous integration).
+/// Debian's browser: found, or installed where that is allowed without asking (root, as in continuous
+/// integration).
 fn chromium() -> Option<PathBuf> {
     let find = || {
         let folders = std::env::var_os("PATH")?;
@@ -120,7 +121,8 @@ fn the_report_opens_in_a_browser() {
     let (_, complaints) = browser.open(&address, &[&format!("--screenshot={}", shot.display())]);
     assert!(!complaints.contains("CONSOLE"), "{complaints}");
     let (width, image) = pixels(&fs::read(&shot).unwrap_or_else(|_| panic!("no screenshot: {complaints}")));
-    // The line and the points of the Pareto front have a colour that nothing else near the top of the page has.
+    // The line and the points of the Pareto front have a colour that nothing else near the top of the
+    // page has.
     let front = image
         .iter()
         .flatten()

@@ -1,5 +1,5 @@
-//! Comparisons: every way to fail gets its row, kills change nothing, different data is refused, the report opens in a
-//! browser.
+//! Comparisons: every way to fail gets its row, kills change nothing, different data is refused, the
+//! report opens in a browser.
 
 use std::fs;
 use std::path::Path;
@@ -295,7 +295,8 @@ fn every_algorithm_comes_through_on_vectors_and_on_text() {
     let results = results(&place.path().join("out"));
     assert_eq!(results.len(), 2 * algorithms.len());
     for outcome in results {
-        // Chance is right in one row of fifteen; the paper's algorithms need more rows than these to do much better.
+        // Chance is right in one row of fifteen; the paper's algorithms need more rows than these to do
+        // much better.
         let accuracy = outcome["quality"]["accuracy"].as_f64();
         assert!(
             accuracy > Some(0.1),

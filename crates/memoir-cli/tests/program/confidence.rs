@@ -1,4 +1,5 @@
-//! Probabilities from training to prediction: are they what happens, and is the program silent where it does not know?
+//! Probabilities from training to prediction: are they what happens, and is the program silent where it
+//! does not know?
 
 use serde_json::Value;
 
@@ -166,7 +167,8 @@ fn the_words_of_an_explanation_add_up() {
     let explanation: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for (side, share) in [("answer", "for_answer"), ("runner_up", "for_runner_up")] {
         let number = |value: &Value| value.as_f64().expect("a number");
-        // JSON holds the shortest decimals of single-precision numbers: read back, they are the same numbers.
+        // JSON holds the shortest decimals of single-precision numbers: read back, they are the same
+        // numbers.
         let single = |value: &Value| f64::from(number(value) as f32);
         let shares = explanation["features"].as_array().expect("features").iter();
         let sum: f64 = shares.map(|feature| single(&feature[share])).sum();

@@ -157,7 +157,8 @@ fn waiting_for_input_can_be_stopped() {
     drop(input);
 }
 
-/// Service managers, batch systems and `timeout` end programs by SIGTERM, terminals that are closed by SIGHUP; some send it twice.
+/// Service managers, batch systems and `timeout` end programs by SIGTERM, terminals that are closed by
+/// SIGHUP; some send it twice.
 #[test]
 fn a_file_that_is_being_written_is_removed() {
     for (signal, times) in [("INT", 1), ("TERM", 1), ("TERM", 2), ("HUP", 2)] {

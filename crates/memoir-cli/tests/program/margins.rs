@@ -56,7 +56,7 @@ fn wrong_questions_are_refused() {
         ),
         (
             "--oracle best",
-            "`oracle` must be one of exact, random, simple-lsh, sw-graph, but is `best`",
+            "`--oracle` must be one of exact, random, simple-lsh, sw-graph, but is `best`",
         ),
     ] {
         let output = place.run(&format!("margins m train.svm {words}"));

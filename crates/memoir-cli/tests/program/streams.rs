@@ -25,7 +25,8 @@ fn raw_lines_are_answered_while_the_input_is_still_open() {
     for class in [7, 29, 0] {
         writeln!(input, "word{} letter{} class{class}", class % 10, class / 10).expect("written");
         input.flush().expect("flushed");
-        // The next line is written only after the answer to this one: waiting for more input would block for ever.
+        // The next line is written only after the answer to this one: waiting for more input would block
+        // for ever.
         let answer = answers.next().expect("an answer").expect("text");
         assert_eq!(answer, format!("class {class}"));
     }

@@ -67,7 +67,8 @@ impl Workplace {
     }
 }
 
-/// `rows` labelled texts as CSV. Class `c` uses the words of its number's digits, so that there is something to learn.
+/// `rows` labelled texts as CSV. Class `c` uses the words of its number's digits, so that there is
+/// something to learn.
 pub(crate) fn texts(rows: usize, classes: usize) -> String {
     let mut csv = String::from("label,text\n");
     for row in 0..rows {

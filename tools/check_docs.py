@@ -44,18 +44,18 @@ def prose(text):
 
 
 def dead_links(page):
-    text = page.read_text(encoding="utf-8")
-    for number, line in enumerate(prose(text).splitlines(), 1):
-        for link in LINK.findall(line):
-            if re.match(r"[a-z]+:", link):
-                continue
-            path, _, anchor = link.partition("#")
-            target = (page.parent / path).resolve() if path else page
-            where = f"{page.relative_to(ROOT)}:{number}"
-            if not target.exists():
-                yield f"{where}: the link `{link}` leads to no file"
-            elif anchor and target.suffix == ".md" and anchor not in anchors(target):
-                yield f"{where}: the link `{link}` leads to no heading"
+    text = prose(page.read_text(encoding="utf-8"))
+    for match in LINK.finditer(text):
+        link = match[1]
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
+        if not target.exists():
+            yield f"{where}: the link `{link}` leads to no file"
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+            yield f"{where}: the link `{link}` leads to no heading"
 
 
 def missing_files(page):

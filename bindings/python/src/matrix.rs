@@ -1,8 +1,7 @@
 //! Matrices as Python has them (compressed rows, dense arrays), read row by row without a copy.
 
-use memoir::sparse::Rows;
 use memoir::text::WeightingScheme;
-use memoir::{Cancel, Error, Result};
+use memoir::{Cancel, Error, Result, Rows};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;

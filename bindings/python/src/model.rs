@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use memoir::data::{self, ReadOptions, Source};
+use memoir::data::{ReadOptions, Source};
 use memoir::eval::Evaluation;
-use memoir::sparse::{Rows, Scored};
-use memoir::{ClassNames, Dataset, Error, LabelSets, Result};
+use memoir::prepare::{Examples, WeightingChoice};
+use memoir::text::WeightingScheme;
+use memoir::{Dataset, Error, Result, Rows, Scored};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -43,45 +44,47 @@ impl Model {
         valid: Option<(Bound<'_, PyAny>, Bound<'_, PyDict>)>,
         before: Option<&Self>,
     ) -> PyResult<Self> {
-        let catalogue = catalogue::all();
-        let (method, prep) = options.check(&catalogue).map_err(exception)?;
+        let checked = options.check(&catalogue::all()).map_err(exception)?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
         let (sets, names) = Labels::take_over(labels)?;
         let before = before.map(|before| &before.inner);
-        let mut classes = before.map_or_else(ClassNames::new, |before| before.classes.clone());
         let about = Dataset {
-            labels: renumbered(sets, &names, &mut classes),
-            classes,
+            labels: sets,
+            classes: names,
             weights: weights
                 .map(|weights| weights.as_slice().map(<[f32]>::to_vec))
                 .transpose()?,
             ..Dataset::default()
         };
-        drop(names);
         let valid_rows = valid.as_ref().map(|(rows, _)| Held::of(rows)).transpose()?;
         let valid = match (&valid_rows, valid) {
             (Some(held), Some((_, labels))) => {
-                let (labels, names) = Labels::take_over(&labels)?;
-                Some((held.share()?, labels, names))
+                let (labels, classes) = Labels::take_over(&labels)?;
+                let about = Dataset {
+                    labels,
+                    classes,
+                    ..Dataset::default()
+                };
+                Some((held.share()?, about))
             }
             _ => None,
         };
         let inner = running.run(py, |session| {
-            let known = before.map(|before| before.known(prep.needs));
-            let training = match &known {
-                None => shared.training(about, &prep, session)?,
-                Some(known) => shared.further(about, known, session)?,
+            let (method, preparation) = &checked;
+            let spare = usize::from(method.trainer().row_needs().constant);
+            let scheme = match (before, preparation.weighting) {
+                (Some(before), _) => before.preprocessing().weighting.scheme,
+                (None, WeightingChoice::Raw) => WeightingScheme::Raw,
+                // Every other choice scales rows.
+                (None, _) => WeightingScheme::Unit,
             };
-            let valid = match valid {
+            let examples = shared.examples(about, scheme, spare, session)?;
+            let held_out = match &valid {
                 None => None,
-                Some((rows, labels, names)) => Some(Dataset {
-                    rows: rows.prepare_all(&training.preprocessing, session.cancel())?,
-                    labels: renumbered(labels, &names, &mut training.data.classes.clone()),
-                    ..Dataset::default()
-                }),
+                Some((rows, about)) => Some(rows.examples(about.clone(), scheme, 0, session)?),
             };
-            options.fit(training, valid, before, &method, session)
+            options.fit(examples, held_out, before, &checked, session)
         })?;
         Ok(Self { inner })
     }
@@ -96,15 +99,17 @@ impl Model {
         running: Running<'_>,
         format: Option<&str>,
     ) -> PyResult<Self> {
-        let catalogue = catalogue::all();
-        let (method, prep) = options.check(&catalogue).map_err(exception)?;
+        let checked = options.check(&catalogue::all()).map_err(exception)?;
         let reading = ReadOptions {
             format: format.map(str::parse).transpose().map_err(exception)?,
             ..ReadOptions::default()
         };
         let inner = running.run(py, |session| {
-            let training = data::read_training(Source::new(&path), &reading, &prep, session)?;
-            options.fit(training, None, None, &method, session)
+            let examples = Examples::Read {
+                source: Source::new(&path),
+                options: &reading,
+            };
+            options.fit(examples, None, None, &checked, session)
         })?;
         Ok(Self { inner })
     }
@@ -151,9 +156,12 @@ impl Model {
             )));
         }
         running.run(py, |session| {
-            let mut known = self.inner.classes.clone();
-            let sets = renumbered(sets, &names, &mut known);
-            let k = Evaluation::DEPTH.min(self.inner.scorer.classes());
+            let mut known = self.inner.classes().clone();
+            let sets = {
+                let numbers: Vec<u32> = names.iter().map(|name| known.intern(name)).collect();
+                sets.renumbered(&numbers)
+            };
+            let k = Evaluation::DEPTH.min(self.inner.scorer().classes());
             let (classes, scores) = predict::many(&self.inner, &shared, k, Measure::Score, session)?;
             let mut evaluation = Evaluation::new();
             let mut best = Vec::new();
@@ -169,7 +177,7 @@ impl Model {
                     "no row has a label; an evaluation needs them".to_owned(),
                 ));
             }
-            json(&evaluation.report(&known, &self.inner.origin.class_counts))
+            json(&evaluation.report(&known, &self.inner.origin().class_counts))
         })
     }
 
@@ -186,7 +194,7 @@ impl Model {
         let mut rows = Rows::new();
         let mut scratch = RowScratch::default();
         let explained = shared
-            .prepare(0, &self.inner.preprocessing, &mut scratch, &mut rows)
+            .prepare(0, self.inner.preprocessing(), &mut scratch, &mut rows)
             .and_then(|()| json(&self.inner.explain(rows.row(0))?));
         explained.map_err(exception)
     }
@@ -212,31 +220,30 @@ impl Model {
 
     /// The names of the classes, in the order of their numbers.
     fn class_names(&self) -> Vec<&str> {
-        self.inner.classes.iter().collect()
+        self.inner.classes().iter().collect()
     }
 
     /// Training rows of each class.
     fn class_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.inner.origin.class_counts.clone().into_pyarray(py)
+        self.inner.origin().class_counts.clone().into_pyarray(py)
     }
 
     /// Whether rows had several labels, as far as the file tells: more labels than rows, or so it says.
     #[getter]
     fn several_labels(&self) -> bool {
-        let origin = &self.inner.origin;
+        let origin = self.inner.origin();
         let labels: u64 = origin.class_counts.iter().map(|&count| u64::from(count)).sum();
         labels > origin.rows
             || self
                 .inner
-                .calibration
-                .as_ref()
+                .calibration()
                 .is_some_and(|calibration| calibration.several_labels)
     }
 
     /// The words that are features, in the order of their numbers, and the number of training rows that hold each, as
     /// far as the file tells it.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
-        let preprocessing = &self.inner.preprocessing;
+        let preprocessing = self.inner.preprocessing();
         let text = preprocessing.text();
         let text = text.ok_or_else(|| value_error("this model was trained on vectors and knows no words"))?;
         let words = (0..text.vocabulary.len() as u32).map(|number| text.vocabulary.name(number));
@@ -247,7 +254,7 @@ impl Model {
     /// Number of features of the input.
     #[getter]
     fn input_features(&self) -> usize {
-        self.inner.preprocessing.input_features()
+        self.inner.preprocessing().input_features()
     }
 
     /// Writes the model file.
@@ -293,7 +300,7 @@ impl Model {
     ) -> PyResult<Ranking<'py>> {
         let held = Held::of(rows)?;
         let shared = held.share()?;
-        let k = k.min(self.inner.scorer.classes());
+        let k = k.min(self.inner.scorer().classes());
         let (classes, scores) = if shared.len() <= predict::FEW_ROWS {
             // Too little work for threads of its own.
             py.detach(|| predict::few(&self.inner, &shared, k, measure))
@@ -309,19 +316,6 @@ impl Model {
             scores.into_pyarray(py).reshape(shape)?,
         ))
     }
-}
-
-/// `labels`, numbered as in `names`, with the numbers that these names have in `known`; new ones are added to it.
-fn renumbered(labels: LabelSets, names: &ClassNames, known: &mut ClassNames) -> LabelSets {
-    let numbers: Vec<u32> = names.iter().map(|name| known.intern(name)).collect();
-    if numbers.iter().copied().eq(0..numbers.len() as u32) {
-        return labels;
-    }
-    let mut sets = LabelSets::new();
-    for row in labels.iter() {
-        sets.push(row.iter().map(|&label| numbers[label as usize]));
-    }
-    sets
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String> {

@@ -1,10 +1,12 @@
 //! How to train, as Python says it.
 
 use memoir::catalogue::Method;
-use memoir::data::{PrepOptions, WeightingChoice};
 use memoir::model::Precision;
-use memoir::text::TextParams;
-use memoir::{Catalogue, Error, Model, Result, Session, data, train};
+use memoir::params::{ParameterType, Parameters, Value};
+use memoir::prepare::{Examples, WeightingChoice};
+use memoir::text::TextSettings;
+use memoir::train::{FitOptions, HeldOut};
+use memoir::{Catalogue, Error, Model, Result, Session, train};
 use pyo3::prelude::*;
 
 /// How to train; names and values are as on the command line.
@@ -28,37 +30,30 @@ pub(crate) struct Training {
     replicate: bool,
 }
 
+/// How text and values are prepared.
+pub(crate) struct Preparation {
+    pub(crate) text: TextSettings,
+    pub(crate) weighting: WeightingChoice,
+}
+
 fn borrowed(pairs: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
     pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
 impl Training {
-    /// The checked parameters of the algorithm, and how rows are to be prepared for it.
-    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<(Method, PrepOptions)> {
+    /// The algorithm with its parameters, and how text and values are to be prepared for it; all checked.
+    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<(Method, Preparation)> {
         let algorithm = catalogue.find(&self.algorithm)?;
         let method = algorithm.configure(borrowed(&self.parameters))?;
-        let weighting = match self.weighting.as_str() {
-            "auto" => WeightingChoice::Auto,
-            "counts" => WeightingChoice::Counts,
-            "unit" => WeightingChoice::Unit,
-            "raw" => WeightingChoice::Raw,
-            other => return Err(not_one_of("weighting", "auto, counts, unit, raw", other)),
-        };
+        let word = Value::Word(self.weighting.clone());
+        let weighting = WeightingChoice::from_value(&word);
         self.precision()?;
-        if let Some(share) = self
-            .valid_fraction
-            .filter(|share| !(*share > 0.0 && *share < 1.0))
-        {
-            return Err(Error::Parameter(format!(
-                "`valid-fraction` must be a number between 0 and 1, but is `{share}`"
-            )));
-        }
-        let prep = PrepOptions {
-            weighting,
-            needs: method.trainer().row_needs(),
-            text: TextParams::parse(borrowed(&self.text))?,
+        let preparation = Preparation {
+            weighting: weighting
+                .ok_or_else(|| not_one_of("weighting", "auto, counts, unit, raw", &self.weighting))?,
+            text: TextSettings::parse(borrowed(&self.text))?,
         };
-        Ok((method, prep))
+        Ok((method, preparation))
     }
 
     fn precision(&self) -> Result<Option<Precision>> {
@@ -70,31 +65,30 @@ impl Training {
         }
     }
 
-    /// Trains on prepared rows, going on from `before` if there is one: the same steps, in the same order, as
+    /// Trains on `examples`, continuing from `base_model` if there is one: the same steps, in the same order, as
     /// `memoir train`.
     pub(crate) fn fit(
         &self,
-        mut training: data::TrainingData,
-        valid: Option<memoir::Dataset>,
-        before: Option<&Model>,
-        method: &Method,
+        examples: Examples<'_>,
+        held_out: Option<Examples<'_>>,
+        base_model: Option<&Model>,
+        (method, preparation): &(Method, Preparation),
         session: &Session<'_>,
     ) -> Result<Model> {
-        let mut valid = valid;
-        if let (None, Some(fraction)) = (&valid, self.valid_fraction) {
-            let (rest, held_out) = train::hold_out(&training.data, fraction, session)?;
-            training.data = rest;
-            valid = Some(held_out);
-        }
-        if self.replicate {
-            training.data = training.data.replicated();
-        }
-        let mut model = match before {
-            None => train::fit(method, training, valid, session)?,
-            Some(before) => train::continue_from(method, before, training, valid, session)?,
+        let options = FitOptions {
+            text: preparation.text.clone(),
+            weighting: preparation.weighting,
+            held_out: match (held_out, self.valid_fraction) {
+                (Some(examples), _) => HeldOut::Examples(examples),
+                (None, Some(share)) => HeldOut::Share(share),
+                (None, None) => HeldOut::Nothing,
+            },
+            base_model,
+            replicate: self.replicate,
         };
+        let mut model = train::fit(method, examples, options, session)?;
         if let Some(precision) = self.precision()? {
-            model.scorer = model.scorer.with_precision(precision)?;
+            model = model.with_precision(precision)?;
         }
         if let Some(most_bytes) = self.max_model_size {
             model = model.shrink(most_bytes, session)?;

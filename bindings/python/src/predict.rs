@@ -2,8 +2,7 @@
 
 use memoir::model::Scratch;
 use memoir::model::calibration::CANDIDATES;
-use memoir::sparse::{Rows, Scored};
-use memoir::{Model, Result, Session};
+use memoir::{Model, Result, Rows, Scored, Session};
 use rayon::prelude::*;
 
 use crate::rows::{RowScratch, Shared};
@@ -49,15 +48,17 @@ impl Worker {
         (classes, scores): (&mut [u32], &mut [f32]),
     ) -> Result<()> {
         self.rows.clear();
-        source.prepare(index, &model.preprocessing, &mut self.row, &mut self.rows)?;
+        source.prepare(index, model.preprocessing(), &mut self.row, &mut self.rows)?;
         let row = self.rows.row(0);
-        let asked = match (measure, &model.calibration) {
+        let asked = match (measure, model.calibration()) {
             (Measure::Score, _) => classes.len(),
             (Measure::Probability, Some(_)) => classes.len().max(CANDIDATES),
             (Measure::Probability, None) => classes.len().max(SHARING),
         };
-        model.scorer.top_k(row, asked, &mut self.scratch, &mut self.best);
-        match (measure, &model.calibration) {
+        model
+            .scorer()
+            .top_k(row, asked, &mut self.scratch, &mut self.best);
+        match (measure, model.calibration()) {
             (Measure::Score, _) => {}
             (Measure::Probability, Some(calibration)) => {
                 calibration.probabilities(model.known_features(row), &self.best, &mut self.probabilities);

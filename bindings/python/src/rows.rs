@@ -1,8 +1,8 @@
 //! What rows can be: vectors or texts. To the rest of this crate they are alike.
 
-use memoir::sparse::Rows;
+use memoir::prepare::Examples;
 use memoir::text::{Preprocessing, TextScratch, WeightingScheme};
-use memoir::{Cancel, Dataset, Result, Session, data};
+use memoir::{Dataset, Result, Rows, Session};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -77,57 +77,24 @@ impl Shared<'_> {
         }
     }
 
-    /// All rows as a model with this preprocessing wants them.
-    pub(crate) fn prepare_all(&self, preprocessing: &Preprocessing, cancel: &Cancel) -> Result<Rows> {
-        let mut rows = Rows::new();
-        let mut scratch = RowScratch::default();
-        for index in 0..self.len() {
-            if cancel.is_raised() {
-                return Err(memoir::Error::Cancelled);
-            }
-            self.prepare(index, preprocessing, &mut scratch, &mut rows)?;
-        }
-        rows.set_width(preprocessing.features());
-        Ok(rows)
-    }
-
-    /// Training data of these rows; `about` has their labels, classes and weights.
-    pub(crate) fn training(
+    /// The rows as examples; `about` has their labels, classes and weights. Values must be finite in `scheme`, and
+    /// `spare` entries will be added to each vector later.
+    pub(crate) fn examples(
         &self,
         mut about: Dataset,
-        prep: &data::PrepOptions,
+        scheme: WeightingScheme,
+        spare: usize,
         session: &Session<'_>,
-    ) -> Result<data::TrainingData> {
-        match self {
+    ) -> Result<Examples<'_>> {
+        Ok(match self {
             Self::Vectors(source) => {
-                let spare = usize::from(prep.needs.constant);
-                let scheme = match prep.weighting {
-                    data::WeightingChoice::Raw => WeightingScheme::Raw,
-                    // Every other choice scales rows.
-                    _ => WeightingScheme::Unit,
-                };
                 about.rows = take_over(&**source, spare, largest(scheme), session.cancel())?;
-                data::TrainingData::from_rows(about, 0, prep, session)
+                Examples::Vectors {
+                    data: about,
+                    first: 0,
+                }
             }
-            Self::Texts(texts) => data::TrainingData::from_texts(texts, about, prep, session),
-        }
-    }
-
-    /// The same to go on training a model; the classes of `about` begin with the model's.
-    pub(crate) fn further(
-        &self,
-        mut about: Dataset,
-        known: &data::Known<'_>,
-        session: &Session<'_>,
-    ) -> Result<data::TrainingData> {
-        match self {
-            Self::Vectors(source) => {
-                let spare = usize::from(known.needs.constant);
-                let largest = largest(known.preprocessing.weighting.scheme);
-                about.rows = take_over(&**source, spare, largest, session.cancel())?;
-                data::TrainingData::further_rows(about, known, session)
-            }
-            Self::Texts(texts) => data::TrainingData::further_texts(texts, about, known, session),
-        }
+            Self::Texts(texts) => Examples::Texts { texts, about },
+        })
     }
 }

@@ -5,8 +5,9 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use memoir::data::{self, PrepOptions, ReadOptions, Source, WeightingChoice};
+use memoir::data::{ReadOptions, Source};
 use memoir::params::Parameters;
+use memoir::prepare::{self, PrepOptions, WeightingChoice};
 use memoir::{Dataset, Error, Result, Session};
 use memoir_baselines::msvm::{Msvm, MsvmParams};
 use memoir_baselines::ovr::{Ovr, OvrParams};
@@ -23,7 +24,7 @@ fn main() -> Result<()> {
         ..PrepOptions::default()
     };
     let options = ReadOptions::default();
-    let data = data::read_training(Source::new(Path::new(file)), &options, &prep, &session)?.data;
+    let data = prepare::read_training(Source::new(Path::new(file)), &options, &prep, &session)?.data;
     let given = || rest.iter().filter_map(|pair| pair.split_once('='));
     let objective = match method.as_str() {
         "ovr" => Ovr::new(&OvrParams::parse(given())?).objective(&data, &session)?,

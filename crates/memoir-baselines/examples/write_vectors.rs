@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use memoir::data::{self, PrepOptions, ReadOptions, Source};
+use memoir::data::{ReadOptions, Source};
 use memoir::model::write_beside;
+use memoir::prepare::{self, PrepOptions};
 use memoir::{Dataset, Error, Result, Session};
 
 fn main() -> Result<()> {
@@ -20,10 +21,10 @@ fn main() -> Result<()> {
     let session = Session::new(NonZeroUsize::MIN)?;
     let options = ReadOptions::default();
     let prep = PrepOptions::default();
-    let training = data::read_training(Source::new(Path::new(train)), &options, &prep, &session)?;
+    let training = prepare::read_training(Source::new(Path::new(train)), &options, &prep, &session)?;
     write(&training.data, Path::new(out_train))?;
     let (preprocessing, classes) = (&training.preprocessing, &training.data.classes);
-    let (rows, _) = data::read_with(
+    let (rows, _) = prepare::read_with(
         Source::new(Path::new(test)),
         &options,
         preprocessing,

@@ -1,8 +1,7 @@
 //! Weights in single or half precision, owned or mapped.
 
 use half::f16;
-use memoir::model::{Precision, Tensor, TensorSource};
-use memoir::sparse::Storage;
+use memoir::model::{Precision, Storage, Tensor, TensorSource};
 use memoir::{Error, Result};
 
 /// An array of weights.

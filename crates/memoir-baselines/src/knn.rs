@@ -9,11 +9,10 @@
 //! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13, 1967).
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
 use memoir::params::Kind;
-use memoir::sparse::{RowView, Scored, Storage, TopK};
 use memoir::train::{TrainRequest, Trained, Trainer};
-use memoir::{Dataset, Error, Result, Session, parameters};
+use memoir::{Dataset, Error, Result, RowView, Scored, Session, parameters};
 
 parameters! {
     /// Parameters of `knn`.

@@ -1,6 +1,6 @@
 //! What scorers of this crate share: lists of best classes made complete, and checks of offsets in model files.
 
-use memoir::sparse::Scored;
+use memoir::Scored;
 
 /// Appends classes to `ranked`, lowest number first, until there are `k` or all `classes`: those that a scorer has
 /// nothing to say about, all with the same `score`, which is below all there.

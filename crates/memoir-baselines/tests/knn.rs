@@ -3,11 +3,10 @@
 use std::num::NonZeroUsize;
 
 use memoir::catalogue::Method;
-use memoir::data::TrainingData;
-use memoir::model::{Precision, Scorer, Scratch, TensorSource};
-use memoir::sparse::{RowView, Scored, Storage};
-use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
-use memoir::{Catalogue, Dataset, Error, Model, Session, train};
+use memoir::model::{Precision, Scorer, Scratch, Storage, TensorSource};
+use memoir::prepare::{Examples, WeightingChoice};
+use memoir::train::FitOptions;
+use memoir::{Catalogue, Dataset, Error, Model, RowView, Scored, Session, train};
 use memoir_baselines::knn::{Knn, KnnParams, NEIGHBOURS, Neighbours};
 use proptest::prelude::*;
 
@@ -109,28 +108,13 @@ proptest! {
 }
 
 fn model(data: Dataset, threads: usize) -> Model {
-    let features = data.rows.width();
-    let weighting = Weighting::fit(
-        WeightingScheme::Raw,
-        RowNeeds::default(),
-        &data.rows,
-        &data.labels,
-    );
-    let training = TrainingData {
-        data,
-        preprocessing: Preprocessing {
-            input: Input::Vectors { features, first: 1 },
-            weighting,
-        },
-        report: memoir::data::ReadReport::default(),
+    let method = Method::new(&params(3)).unwrap();
+    let options = FitOptions {
+        weighting: WeightingChoice::Raw,
+        ..FitOptions::default()
     };
-    train::fit(
-        &Method::new(&params(3)).unwrap(),
-        training,
-        None,
-        &session(threads),
-    )
-    .unwrap()
+    let examples = Examples::Vectors { data, first: 1 };
+    train::fit(&method, examples, options, &session(threads)).unwrap()
 }
 
 fn catalogue() -> Catalogue {
@@ -165,7 +149,7 @@ fn a_model_file_answers_like_the_model_and_is_the_same_at_any_number_of_threads(
     let data = small();
     let all = |model: &Model| model.predict_rows(&data.rows, 5, &session(2)).unwrap();
     assert_eq!(all(&made), all(&loaded));
-    assert_eq!(loaded.scorer.kind(), "neighbours");
+    assert_eq!(loaded.scorer().kind(), "neighbours");
 }
 
 #[test]

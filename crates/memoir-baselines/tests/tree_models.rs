@@ -4,12 +4,10 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use memoir::data::ReadReport;
-use memoir::model::{Predictions, Scratch, Tensor, TensorSource};
-use memoir::sparse::{Rows, Storage};
-use memoir::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
-use memoir::train::fit;
-use memoir::{Catalogue, ClassNames, Dataset, Error, Model, Result, Session};
+use memoir::model::{Predictions, Scratch, Storage, Tensor, TensorSource};
+use memoir::prepare::{Examples, WeightingChoice};
+use memoir::train::{FitOptions, fit};
+use memoir::{Catalogue, ClassNames, Dataset, Error, Model, Result, Rows, Session};
 use proptest::prelude::*;
 
 const ALGORITHMS: [&str; 3] = ["recall-tree", "fastxml", "pfastrexml"];
@@ -58,24 +56,15 @@ fn train(name: &str, threads: usize) -> Model {
         &[("trees", "6"), ("max-leaf", "4")]
     };
     let method = algorithm.configure(given.iter().copied()).unwrap();
-    let data = data();
-    let training = memoir::data::TrainingData {
-        preprocessing: Preprocessing {
-            input: Input::Vectors {
-                features: data.rows.width(),
-                first: 1,
-            },
-            weighting: Weighting::fit(
-                WeightingScheme::Raw,
-                RowNeeds::default(),
-                &data.rows,
-                &data.labels,
-            ),
-        },
-        data,
-        report: ReadReport::default(),
+    let options = FitOptions {
+        weighting: WeightingChoice::Raw,
+        ..FitOptions::default()
     };
-    fit(&method, training, None, &session(threads)).unwrap()
+    let examples = Examples::Vectors {
+        data: data(),
+        first: 1,
+    };
+    fit(&method, examples, options, &session(threads)).unwrap()
 }
 
 fn predictions(model: &Model, rows: &Rows, threads: usize) -> Predictions {
@@ -126,12 +115,9 @@ fn half_precision_survives_a_file() {
     let path = folder.path().join("model");
     let data = data();
     for name in ALGORITHMS {
-        let mut model = train(name, 1);
+        let model = train(name, 1);
         let full = predictions(&model, &data.rows, 1);
-        model.scorer = model
-            .scorer
-            .with_precision(memoir::model::Precision::F16)
-            .unwrap();
+        let model = model.with_precision(memoir::model::Precision::F16).unwrap();
         let half = predictions(&model, &data.rows, 1);
         model.save(&path).unwrap();
         let loaded = Model::load(&path, &catalogue()).unwrap();
@@ -152,9 +138,9 @@ struct Arrays {
 
 impl Arrays {
     fn of(model: &Model) -> Self {
-        let tensors = model.scorer.tensors().into_iter();
+        let tensors = model.scorer().tensors().into_iter();
         Self {
-            shape: (model.scorer.classes(), model.scorer.features()),
+            shape: (model.scorer().classes(), model.scorer().features()),
             arrays: tensors
                 .map(|(name, tensor): (String, Tensor<'_>)| (name, tensor.element(), tensor.bytes().to_vec()))
                 .collect(),
@@ -230,7 +216,7 @@ fn missing_and_shortened_arrays_are_refused() {
     let rows = data().rows;
     for name in ALGORITHMS {
         let model = train(name, 1);
-        let kind = model.scorer.kind();
+        let kind = model.scorer().kind();
         exercise(kind, &Arrays::of(&model), &rows).unwrap();
         for place in 0..Arrays::of(&model).arrays.len() {
             let mut shortened = Arrays::of(&model);
@@ -267,6 +253,6 @@ proptest! {
             let value = if value % 2 == 0 { value % 200 } else { value };
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
-        let _ = exercise(models[which].scorer.kind(), &arrays, &data().rows);
+        let _ = exercise(models[which].scorer().kind(), &arrays, &data().rows);
     }
 }

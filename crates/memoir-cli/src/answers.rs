@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use memoir::ClassNames;
-use memoir::sparse::Scored;
+use memoir::{ClassNames, Scored};
 use memoir_report::names::write_escaped;
 
 /// A form of output.

@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use memoir::model::write_beside;
-use memoir::sparse::RowView;
-use memoir::{Dataset, Error};
+use memoir::{Dataset, Error, RowView};
 use serde::Deserialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::bail;
-use memoir::data::{self, Format, PrepOptions, ReadOptions, Source, WeightingChoice};
+use memoir::data::{Format, ReadOptions, Source};
 use memoir::model::write_beside;
+use memoir::prepare::{self, PrepOptions, WeightingChoice};
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::text::TextParams;
 use memoir::{Dataset, Session};
@@ -131,9 +132,9 @@ impl DataSet {
             weighting: self.weighting_choice()?,
             ..PrepOptions::default()
         };
-        let training = data::read_training(Source::new(&self.train), &options, &prep, session)?;
+        let training = prepare::read_training(Source::new(&self.train), &options, &prep, session)?;
         let (preprocessing, train) = (training.preprocessing, training.data);
-        let (test, _) = data::read_with(
+        let (test, _) = prepare::read_with(
             Source::new(&self.test),
             &options,
             &preprocessing,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use memoir::eval::{Evaluation, Report};
-use memoir::sparse::Scored;
+use memoir::Scored;
 use memoir_report::sizes::{show_count, show_counted};
 
 use crate::convert::Vectors;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use memoir::data::{ReadOptions, Source, read_training};
-use memoir::sparse::RowView;
-use memoir::{Catalogue, ClassNames, Dataset, Session};
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::read_training;
+use memoir::{Catalogue, ClassNames, Dataset, RowView, Session};
 use proptest::prelude::*;
 
 use crate::convert::Vectors;
@@ -74,8 +74,8 @@ fn read_back(path: &Path, zero_based: bool) -> Vec<Row> {
         zero_based,
         ..ReadOptions::default()
     };
-    let prep = memoir::data::PrepOptions {
-        weighting: memoir::data::WeightingChoice::Raw,
+    let prep = memoir::prepare::PrepOptions {
+        weighting: memoir::prepare::WeightingChoice::Raw,
         ..Default::default()
     };
     let read = read_training(Source::new(path), &options, &prep, &session)

@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use memoir::Session;
 use memoir::catalogue::Method;
-use memoir::data::{PrepOptions, ReadOptions, Source, read_training, read_with};
+use memoir::data::{ReadOptions, Source};
 use memoir::model::Precision;
-use memoir::train::{CentroidParams, fit};
+use memoir::prepare::{Examples, read_with};
+use memoir::train::{CentroidParams, FitOptions, fit};
 
 /// Processor seconds of this process so far, in steps of a hundredth: on a busy machine a fairer clock than the wall's.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
@@ -39,24 +40,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let passes: usize = passes.parse()?;
     let session = Session::new(NonZeroUsize::MIN)?;
     let options = ReadOptions::default();
-    let training = read_training(Source::new(train), &options, &PrepOptions::default(), &session)?;
-
     let method = Method::new(&CentroidParams::default())?;
+    let examples = Examples::Read {
+        source: Source::new(train),
+        options: &options,
+    };
     let started = Instant::now();
-    let mut model = fit(&method, training, None, &session)?;
+    let mut model = fit(&method, examples, FitOptions::default(), &session)?;
     let train_seconds = started.elapsed().as_secs_f64();
     let precision = if precision == "f16" {
         Precision::F16
     } else {
         Precision::F32
     };
-    model.scorer = model.scorer.with_precision(precision)?;
+    model = model.with_precision(precision)?;
 
     let (test, _) = read_with(
         Source::new(test),
         &options,
-        &model.preprocessing,
-        &model.classes,
+        model.preprocessing(),
+        model.classes(),
         &session,
     )?;
     let started = processor_seconds()?;

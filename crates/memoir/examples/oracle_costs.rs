@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 use memoir::data::{self, Source};
 use memoir::eval::model_weights::class_rows;
 use memoir::model::Scratch;
-use memoir::oracle::{Oracle, OracleKind, OracleParams, Query};
+use memoir::oracle::{ClassRows, ClassVectors, Oracle, OracleKind, OracleParams, Query};
 use memoir::params::Parameters;
-use memoir::sparse::{ClassRows, ClassVectors, RowView, Rows};
-use memoir::{Catalogue, LabelSets, Model, Session};
+use memoir::{Catalogue, LabelSets, Model, RowView, Rows, Session, prepare};
 
 /// Share of the classes that are replaced to measure updates.
 const REPLACED: usize = 20;
@@ -35,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let session = Session::new(NonZeroUsize::MIN)?;
     let model = Model::load(&model, &Catalogue::new())?;
-    let weights = class_rows(model.scorer.as_ref())?;
+    let weights = class_rows(model.scorer())?;
     let (rows, labels) = read(&model, &rows, queries, &session)?;
     let present = weights.classes() - weights.zeros().as_slice().len();
     println!(
@@ -75,15 +74,15 @@ fn read(
     session: &Session<'_>,
 ) -> Result<(Rows, LabelSets), Box<dyn Error>> {
     let (mut rows, mut labels) = (Rows::new(), LabelSets::new());
-    data::stream_with(
+    prepare::stream_with(
         Source::new(path),
         &data::ReadOptions::default(),
-        &model.preprocessing,
+        model.preprocessing(),
         session,
         |block| {
             for (row, names) in block.rows.iter().zip(block.labels.iter()) {
                 let numbers = names.iter().map(|&name| block.classes.name(name));
-                let known: Vec<u32> = numbers.filter_map(|name| model.classes.find(name)).collect();
+                let known: Vec<u32> = numbers.filter_map(|name| model.classes().find(name)).collect();
                 if !known.is_empty() && rows.len() < most {
                     rows.push(row);
                     labels.push(known);

@@ -6,7 +6,8 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use memoir::data::{PrepOptions, ReadOptions, Source, WeightingChoice, read_training};
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::{PrepOptions, WeightingChoice, read_training};
 use memoir::text::{Input, Preprocessing};
 use memoir::{Dataset, Session};
 

@@ -14,21 +14,27 @@
 //! may use and whom it tells is in the [`Session`] that the caller hands over.
 
 pub mod catalogue;
+pub mod checkpoint;
 pub mod data;
+pub mod dataset;
 mod error;
 pub mod eval;
 pub mod model;
 pub mod oracle;
 pub mod params;
 mod per_thread;
+pub mod prepare;
 pub mod session;
-pub mod sparse;
+// What users and other crates need of it is re-exported here, in `model` and in `oracle`.
+#[allow(unreachable_pub)]
+pub(crate) mod sparse;
 pub mod synth;
 pub mod text;
 pub mod train;
 
 pub use catalogue::Catalogue;
-pub use data::{ClassNames, Dataset, LabelSets};
+pub use dataset::{ClassNames, Dataset, LabelSets};
 pub use error::{Error, Result};
 pub use model::Model;
 pub use session::{Cancel, Event, Observer, Session, Silent};
+pub use sparse::{RowView, Rows, Scored};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::train::Checkpoints;
+use crate::checkpoint::Checkpoints;
 use crate::{Error, Result};
 
 /// A flag that asks a running computation to stop; clones share the flag.

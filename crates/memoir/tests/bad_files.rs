@@ -9,7 +9,8 @@ use std::io::Write;
 use bad_case::{case, check, read};
 use common::{bytes_source, session};
 use memoir::Error;
-use memoir::data::{Format, PrepOptions, ReadOptions, Source, read_training};
+use memoir::data::{Format, ReadOptions, Source};
+use memoir::prepare::{PrepOptions, read_training};
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -7,7 +7,8 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 
 use draw::Draw;
-use memoir::data::{PrepOptions, TrainingData};
+use memoir::prepare::Examples;
+use memoir::train::FitOptions;
 use memoir::{Catalogue, Dataset, Model, Session, train};
 
 const TOPICS: u32 = 60;
@@ -33,10 +34,6 @@ fn real_text(topic: u32, draw: &mut Draw) -> String {
 fn model(session: &Session<'_>) -> Model {
     let algorithm = *Catalogue::new().find("softmax").expect("known");
     let method = algorithm.configure([]).expect("defaults");
-    let prep = PrepOptions {
-        needs: method.trainer().row_needs(),
-        ..PrepOptions::default()
-    };
     let mut draw = Draw(1);
     let mut about = Dataset {
         classes: (0..TOPICS).map(|topic| format!("t{topic}")).collect(),
@@ -48,8 +45,9 @@ fn model(session: &Session<'_>) -> Model {
         texts.push(real_text(topic, &mut draw));
         about.labels.push([topic]);
     }
-    let training = TrainingData::from_texts(&texts, about, &prep, session).expect("prepared");
-    train::fit(&method, training, None, session).expect("trained")
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let examples = Examples::Texts { texts: &texts, about };
+    train::fit(&method, examples, FitOptions::default(), session).expect("trained")
 }
 
 /// Mean probability of the answers to 300 texts.

@@ -7,9 +7,9 @@ use std::num::NonZeroUsize;
 
 use draw::Draw;
 use memoir::catalogue::Method;
-use memoir::data::{PrepOptions, TrainingData};
-use memoir::sparse::Rows;
-use memoir::{Catalogue, Dataset, Model, Session, train};
+use memoir::prepare::Examples;
+use memoir::train::FitOptions;
+use memoir::{Catalogue, Dataset, Model, Rows, Session, train};
 
 fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).expect("positive")).expect("starts")
@@ -39,33 +39,36 @@ fn rows(count: usize, classes: u32, seed: u64) -> Dataset {
     data
 }
 
-fn setting(algorithm: &str, given: &[(&str, &str)]) -> (Method, PrepOptions) {
+fn method(algorithm: &str, given: &[(&str, &str)]) -> Method {
     let algorithm = *Catalogue::new().find(algorithm).expect("known");
-    let method = algorithm.configure(given.iter().copied()).expect("checked");
-    let prep = PrepOptions {
-        needs: method.trainer().row_needs(),
-        ..PrepOptions::default()
-    };
-    (method, prep)
+    algorithm.configure(given.iter().copied()).expect("checked")
 }
 
 /// As [`fit`] with `softmax` that keeps rows.
 fn fit_keeping(rows: &str, data: Dataset, session: &Session<'_>) -> Model {
-    let (method, prep) = setting("softmax", &[("keep-rows", rows)]);
-    let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
-    train::fit(&method, training, None, session).expect("trained")
+    let method = method("softmax", &[("keep-rows", rows)]);
+    train::fit(&method, vectors(data), FitOptions::default(), session).expect("trained")
 }
 
 fn fit(name: &str, data: Dataset, session: &Session<'_>) -> Model {
-    let (method, prep) = setting(name, &[]);
-    let training = TrainingData::from_rows(data, 0, &prep, session).expect("prepared");
-    train::fit(&method, training, None, session).expect("trained")
+    train::fit(&method(name, &[]), vectors(data), FitOptions::default(), session).expect("trained")
+}
+
+fn vectors(data: Dataset) -> Examples<'static> {
+    Examples::Vectors { data, first: 0 }
 }
 
 fn go_on(model: &Model, data: Dataset, session: &Session<'_>) -> memoir::Result<Model> {
-    let (method, prep) = setting(&model.origin.algorithm, &[]);
-    let training = TrainingData::further_rows(data, &model.known(prep.needs), session)?;
-    train::continue_from(&method, model, training, None, session)
+    let options = FitOptions {
+        base_model: Some(model),
+        ..FitOptions::default()
+    };
+    train::fit(
+        &method(&model.origin().algorithm, &[]),
+        vectors(data),
+        options,
+        session,
+    )
 }
 
 fn right(model: &Model, data: &Dataset) -> usize {
@@ -73,7 +76,7 @@ fn right(model: &Model, data: &Dataset) -> usize {
     let is_right = |row: usize| {
         let mut entries: Vec<_> = data.rows.row(row).iter().collect();
         let best = predictor.vector(&mut entries, 1).expect("answers");
-        model.classes.name(best[0].class) == data.classes.name(data.labels.row(row)[0])
+        model.classes().name(best[0].class) == data.classes.name(data.labels.row(row)[0])
     };
     (0..data.len()).map(is_right).filter(|&right| right).count()
 }
@@ -119,16 +122,16 @@ fn three_parts_are_nearly_as_good_as_all_at_once() {
             after + 40 >= before,
             "{name}: {before} of 600 before, {after} after"
         );
-        assert_eq!(third.origin.rows, 1100);
-        assert_eq!(third.origin.class_counts.iter().sum::<u32>(), 1100);
+        assert_eq!(third.origin().rows, 1100);
+        assert_eq!(third.origin().class_counts.iter().sum::<u32>(), 1100);
         assert!(
             third
-                .classes
+                .classes()
                 .iter()
                 .eq((0..CLASSES).map(|class| format!("c{class}")))
         );
         assert_eq!(
-            first.classes.len(),
+            first.classes().len(),
             20,
             "the model that was continued stays as it is"
         );
@@ -147,8 +150,8 @@ fn document_frequencies_are_those_of_training_at_once() {
     )
     .expect("goes on");
     let (expected, found) = (
-        &at_once.preprocessing.weighting,
-        &in_parts.preprocessing.weighting,
+        &at_once.preprocessing().weighting,
+        &in_parts.preprocessing().weighting,
     );
     assert_eq!(expected.document_frequency[..], found.document_frequency[..]);
     // How far features are spread over classes is an estimate; it makes a weight at most half as large.
@@ -164,7 +167,7 @@ fn the_same_bytes_at_any_number_of_threads() {
         let session = session(threads);
         let first = fit("softmax", rows(400, 20, 1), &session);
         let model = go_on(&first, rows(300, CLASSES, 2), &session).expect("goes on");
-        let tensors = model.scorer.tensors();
+        let tensors = model.scorer().tensors();
         let bytes = tensors
             .iter()
             .map(|(name, tensor)| (name.clone(), tensor.bytes().to_vec()));
@@ -177,7 +180,7 @@ fn the_same_bytes_at_any_number_of_threads() {
 #[test]
 fn new_words_and_classes_of_a_text_model_are_learned() {
     let session = session(1);
-    let (method, prep) = setting("softmax", &[]);
+    let method = method("softmax", &[]);
     let about = |classes: &[&str], labels: &[u32]| {
         let mut data = Dataset {
             classes: classes.iter().collect(),
@@ -189,19 +192,20 @@ fn new_words_and_classes_of_a_text_model_are_learned() {
         data
     };
     let texts = ["red apple", "green apple", "blue sky", "grey sky"];
-    let training = TrainingData::from_texts(
-        &texts,
-        about(&["fruit", "weather"], &[0, 0, 1, 1]),
-        &prep,
-        &session,
-    )
-    .expect("prepared");
-    let model = train::fit(&method, training, None, &session).expect("trained");
-    let more = ["fast train", "slow train", "ripe apple"];
-    let about = about(&["fruit", "weather", "traffic"], &[2, 2, 0]);
-    let training =
-        TrainingData::further_texts(&more, about, &model.known(prep.needs), &session).expect("prepared");
-    let grown = train::continue_from(&method, &model, training, None, &session).expect("goes on");
+    let examples = Examples::Texts {
+        texts: &texts,
+        about: about(&["fruit", "weather"], &[0, 0, 1, 1]),
+    };
+    let model = train::fit(&method, examples, FitOptions::default(), &session).expect("trained");
+    let more = Examples::Texts {
+        texts: &["fast train", "slow train", "ripe apple"],
+        about: about(&["traffic", "fruit"], &[0, 0, 1]),
+    };
+    let options = FitOptions {
+        base_model: Some(&model),
+        ..FitOptions::default()
+    };
+    let grown = train::fit(&method, more, options, &session).expect("goes on");
     let mut predictor = grown.predictor();
     for (text, class) in [
         ("a train", "traffic"),
@@ -210,12 +214,17 @@ fn new_words_and_classes_of_a_text_model_are_learned() {
         ("the sky", "weather"),
     ] {
         let best = predictor.text(text, 1).expect("answers")[0].class;
-        assert_eq!(grown.classes.name(best), class, "{text}");
+        assert_eq!(grown.classes().name(best), class, "{text}");
     }
-    let vocabulary = &grown.preprocessing.text().expect("text").vocabulary;
+    let vocabulary = &grown.preprocessing().text().expect("text").vocabulary;
     assert_eq!(
         vocabulary.find("apple"),
-        model.preprocessing.text().expect("text").vocabulary.find("apple")
+        model
+            .preprocessing()
+            .text()
+            .expect("text")
+            .vocabulary
+            .find("apple")
     );
     assert!(vocabulary.find("train").is_some());
 }
@@ -231,9 +240,9 @@ fn kept_rows_are_repeated_and_renewed() {
     let second = go_on(&first, rows(300, 25, 2), &session).expect("goes on");
     let third = go_on(&second, rows(400, CLASSES, 3), &session).expect("goes on");
     assert_eq!(kept(&third), Some(300));
-    let sample = third.replay.as_ref().expect("kept");
+    let sample = third.replay().expect("kept");
     let sample = sample
-        .unpack(third.scorer.features(), third.classes.len())
+        .unpack(third.scorer().features(), third.classes().len())
         .expect("whole");
     let of_new_classes = sample.labels.iter().filter(|labels| labels[0] >= 25).count();
     assert!(
@@ -265,8 +274,8 @@ fn kept_rows_follow_their_classes_and_can_be_dropped() {
     let session = session(1);
     let model = fit_keeping("100", rows(400, 5, 1), &session);
     let sample = |model: &Model| {
-        let kept = model.replay.as_ref().expect("kept");
-        kept.unpack(model.scorer.features(), model.classes.len())
+        let kept = model.replay().expect("kept");
+        kept.unpack(model.scorer().features(), model.classes().len())
             .expect("whole")
     };
     let counts = sample(&model).labels.class_counts(5);
@@ -277,11 +286,11 @@ fn kept_rows_follow_their_classes_and_can_be_dropped() {
         [counts[0], counts[1] + counts[3], counts[2]]
     );
     let mut more = rows(50, 3, 2);
-    more.classes = merged.classes.clone();
+    more.classes = merged.classes().clone();
     assert!(go_on(&merged, more, &session).is_ok());
     let mut last = merged;
     last.finalize();
-    assert!(last.replay.is_none());
+    assert!(last.replay().is_none());
 }
 
 #[test]
@@ -300,6 +309,6 @@ fn what_cannot_go_on_says_why() {
     stripped.strip();
     assert_eq!(
         complaint(&stripped),
-        "the model cannot be continued: what is needed for that was stripped from its file (`memoir compact --final`)"
+        "the model cannot be continued: what is needed for that was stripped from its file"
     );
 }

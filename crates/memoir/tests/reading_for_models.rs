@@ -9,9 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use common::{bytes_source, session};
 use memoir::Error;
-use memoir::data::{
-    Block, PrepOptions, ReadOptions, Source, TrainingData, read_training, read_with, stream_with,
-};
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::{Block, PrepOptions, TrainingData, read_training, read_with, stream_with};
 use memoir::text::RowNeeds;
 use raw_reading::{raw, read};
 

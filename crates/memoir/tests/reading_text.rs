@@ -5,7 +5,9 @@ mod common;
 mod raw_reading;
 
 use common::{bytes_source, session};
-use memoir::data::{ClassNames, Format, ReadOptions, TrainingData, read_training};
+use memoir::data::{Format, ReadOptions};
+use memoir::dataset::ClassNames;
+use memoir::prepare::{TrainingData, read_training};
 use proptest::prelude::*;
 use raw_reading::{raw, read};
 

@@ -7,9 +7,9 @@ mod raw_reading;
 use std::io::Cursor;
 
 use common::{bytes_source, session};
-use memoir::data::{
-    Block, ClassNames, Format, PrepOptions, ReadOptions, Source, read_training, read_with, stream_with,
-};
+use memoir::data::{Format, ReadOptions, Source};
+use memoir::dataset::ClassNames;
+use memoir::prepare::{Block, PrepOptions, read_training, read_with, stream_with};
 use memoir::text::RowNeeds;
 use memoir::{Dataset, Error};
 use proptest::prelude::*;

@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use memoir::sparse::Rows;
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::text::{RowNeeds, Weighting, WeightingScheme};
-use memoir::{Error, LabelSets, Session};
+use memoir::{Error, LabelSets, Rows, Session};
 
 fn session(threads: usize, seed: u64) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap())

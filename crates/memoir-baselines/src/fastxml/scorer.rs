@@ -1,9 +1,8 @@
 //! The scorer kind `forest`: the mean over trees of the labels of the leaf that a row comes to, and for `pfastrexml`
 //! the second opinion of class means on the classes found.
 
-use memoir::Result;
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
-use memoir::sparse::{RowView, Scored, Storage, TopK};
+use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
+use memoir::{Result, RowView, Scored};
 
 use super::grow::Tree;
 use super::tail::Tail;

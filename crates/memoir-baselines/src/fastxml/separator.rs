@@ -7,8 +7,7 @@
 //! by Newton steps whose quadratic models are minimised by coordinate descent, each followed by a line search, so that
 //! the objective never rises (Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", 2012).
 
-use memoir::sparse::Rows;
-use memoir::{Result, Session};
+use memoir::{Result, Rows, Session};
 
 use super::partition::Numbering;
 

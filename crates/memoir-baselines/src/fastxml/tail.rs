@@ -3,9 +3,8 @@
 //!
 //! With `μ_l` the mean of the rows of class `l`: `P(l | x) = 1 / (1 + exp(γ/2 |x - μ_l|²))`.
 
-use memoir::model::{Tensor, TensorSource};
-use memoir::sparse::{RowView, Storage};
-use memoir::{Dataset, Result, Session};
+use memoir::model::{Storage, Tensor, TensorSource};
+use memoir::{Dataset, Result, RowView, Session};
 use rayon::prelude::*;
 
 use crate::ranking::check_offsets;

@@ -2,7 +2,7 @@
 
 use memoir::model::{Scorer, Scratch};
 use memoir::params::Parameters;
-use memoir::sparse::{RowView, Scored};
+use memoir::{RowView, Scored};
 
 use super::*;
 use crate::test_data::{dataset, random_dataset, session};

@@ -20,9 +20,8 @@ mod project;
 mod tests;
 mod weights;
 
-use memoir::model::Linear;
-use memoir::sparse::{Scored, TopK};
-use memoir::{Dataset, Error, Result, Session};
+use memoir::model::{Linear, TopK};
+use memoir::{Dataset, Error, Result, Scored, Session};
 use rand::seq::SliceRandom;
 
 use crate::objective::Objective;

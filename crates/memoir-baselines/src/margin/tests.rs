@@ -1,12 +1,11 @@
 //! `msvm` and `pd-sparse` against sub-gradient descent on the dense primal problem, against their own duals, and at
 //! their edges.
 
-use memoir::Cancel;
 use memoir::catalogue::Method;
 use memoir::model::{Linear, Scorer, Scratch};
 use memoir::params::Parameters;
-use memoir::sparse::RowView;
 use memoir::train::TrainRequest;
+use memoir::{Cancel, RowView};
 
 use super::*;
 use crate::msvm::{Msvm, MsvmParams};

@@ -1,8 +1,8 @@
 //! Weights that grow while training: for each feature the classes it has a weight for. Only what was ever touched is
 //! stored; a feature that speaks for or against a good part of all classes becomes a plain array.
 
+use memoir::RowView;
 use memoir::model::{Linear, LinearBuilder, Precision};
-use memoir::sparse::RowView;
 
 /// A feature's list becomes an array when it holds more than one class of so many.
 const DENSE_FROM: usize = 3;

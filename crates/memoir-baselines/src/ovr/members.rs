@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memoir::data::LabelSets;
+use memoir::dataset::LabelSets;
 
 /// The rows of each of some classes. The rows of all classes would take as much memory again as the labels.
 pub(super) struct Members {

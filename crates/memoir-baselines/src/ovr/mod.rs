@@ -32,9 +32,8 @@ use std::sync::{Mutex, PoisonError};
 use memoir::catalogue::AlgorithmParams;
 use memoir::model::Linear;
 use memoir::params::Kind;
-use memoir::sparse::Rows;
 use memoir::train::{TrainRequest, Trained, Trainer};
-use memoir::{Dataset, Error, Result, Session, choices, parameters};
+use memoir::{Dataset, Error, Result, Rows, Session, choices, parameters};
 use rayon::prelude::*;
 
 use descent::{Background, Costs, Point, Problem, Variable};

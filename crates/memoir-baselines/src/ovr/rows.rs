@@ -1,6 +1,6 @@
 //! Rows in as little memory as one-vs-rest can have them: it goes over them again for every class, and holds little else.
 
-use memoir::sparse::Rows;
+use memoir::Rows;
 
 /// Entries that are shortened at a time.
 const STRIDE: usize = 1 << 15;
@@ -140,7 +140,7 @@ impl<'a, C: Column> Row<'a, C> {
 
 #[cfg(test)]
 mod tests {
-    use memoir::sparse::RowView;
+    use memoir::RowView;
 
     use super::*;
 

@@ -1,10 +1,9 @@
 //! One-vs-rest against Newton's method on the dense primal problem, and at its edges.
 
 use half::f16;
-use memoir::Cancel;
 use memoir::model::{Precision, Scorer, Scratch};
 use memoir::params::Parameters;
-use memoir::sparse::RowView;
+use memoir::{Cancel, RowView};
 
 use super::*;
 use crate::test_data::{dataset, random_dataset, session};

@@ -1,8 +1,7 @@
 //! The scorer kind `recall-tree`: nodes, their candidates, and one hashed table with the weights of routers and classes.
 
-use memoir::Result;
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
-use memoir::sparse::{RowView, Scored, Storage, TopK};
+use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
+use memoir::{Result, RowView, Scored};
 
 use super::nodes::NO_CHILD;
 use super::table::{Input, slot};

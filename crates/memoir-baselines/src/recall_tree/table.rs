@@ -1,8 +1,7 @@
 //! All weights of a recall tree in one hashed table: a linear function has an owner (a class or a node's router) and a
 //! weight for each feature, found by hashing the two. Collisions share a weight, as in Vowpal Wabbit.
 
-use memoir::choices;
-use memoir::sparse::RowView;
+use memoir::{RowView, choices};
 
 choices! {
     /// A loss of a linear function at its margin (score times the wanted sign).

@@ -86,14 +86,14 @@ enum Change {
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
     let mut model = Model::load(&arguments.model, &context.catalogue)?;
-    let before = model.classes.len() as u64;
+    let before = model.classes().len() as u64;
     let (model, out, done) = match &arguments.change {
         None => return list(&model, false),
         Some(Change::List { json }) => return list(&model, *json),
         Some(Change::Rename { old, new, file, out }) => {
             let renames = match (old, new, file) {
                 (Some(old), Some(new), _) => vec![(old.clone(), new.clone())],
-                (_, _, Some(file)) => class_lists::read_pairs(file, "new", &model.classes)?,
+                (_, _, Some(file)) => class_lists::read_pairs(file, "new", model.classes())?,
                 _ => bail!("expected a class and its new name, or `--file`"),
             };
             let count = renames.len() as u64;
@@ -108,13 +108,13 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         }) => {
             let groups = match (into, file) {
                 (Some(into), _) => vec![(into.clone(), classes.clone())],
-                (None, Some(file)) => groups(class_lists::read_pairs(file, "into", &model.classes)?),
+                (None, Some(file)) => groups(class_lists::read_pairs(file, "into", model.classes())?),
                 (None, None) => bail!("expected classes and `--into`, or `--file`"),
             };
             for (into, members) in &groups {
                 model = model.merge_classes(members, into)?;
             }
-            let merged = before - model.classes.len() as u64 + groups.len() as u64;
+            let merged = before - model.classes().len() as u64 + groups.len() as u64;
             let made = match groups.as_slice() {
                 [(into, _)] => format!("`{}`", on_one_line(into)),
                 groups => show_count(groups.len() as u64),
@@ -125,12 +125,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         Some(Change::Retire { classes, file, out }) => {
             let model = match file {
                 Some(file) => {
-                    let names = class_lists::read_names(file, &model.classes)?;
+                    let names = class_lists::read_names(file, model.classes())?;
                     model.retire_classes(&names)?
                 }
                 None => model.retire_classes(classes)?,
             };
-            let retired = before - model.classes.len() as u64;
+            let retired = before - model.classes().len() as u64;
             (model, out, format!("retired {}", show_counted(retired, "class")))
         }
     };
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     interrupt::while_writing(|| model.save_in(out, &session))?;
     print(&format!(
         "{done}; {} now\nwrote {} ({})\n",
-        show_counted(model.classes.len() as u64, "class"),
+        show_counted(model.classes().len() as u64, "class"),
         out.display(),
         show_size(model.summary()?.file_bytes)
     ))
@@ -160,8 +160,8 @@ fn groups(pairs: Vec<(String, String)>) -> Vec<(String, Vec<String>)> {
 
 fn list(model: &Model, json: bool) -> anyhow::Result<()> {
     let mut text = String::new();
-    for (number, name) in model.classes.iter().enumerate() {
-        let rows = model.origin.class_counts.get(number);
+    for (number, name) in model.classes().iter().enumerate() {
+        let rows = model.origin().class_counts.get(number);
         if json {
             let line = serde_json::json!({"class": name, "rows": rows});
             let _ = writeln!(text, "{line}");

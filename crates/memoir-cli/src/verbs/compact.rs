@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use memoir::data::{self, Source};
+use memoir::data::Source;
 use memoir::eval::Evaluation;
 use memoir::model::Precision;
-use memoir::{Dataset, Error, Model, Session};
+use memoir::{Dataset, Error, Model, Session, prepare};
 use memoir_report::sizes::{parse_size, show_count, show_size};
 
 use crate::arguments::{Reading, Running, check_apart};
@@ -135,7 +135,7 @@ fn compacted(
         model.finalize();
     }
     if let Some(precision) = precision {
-        model.scorer = model.scorer.with_precision(precision.into())?;
+        model = model.with_precision(precision.into())?;
     }
     if let Some(most_bytes) = most_bytes {
         model = model.shrink(most_bytes, session)?;
@@ -149,8 +149,8 @@ fn dry_run(arguments: &Arguments, context: &Context, session: &Session<'_>) -> a
     let valid = match &arguments.valid {
         Some(path) => {
             let options = arguments.reading.options();
-            let (preprocessing, classes) = (&original.preprocessing, &original.classes);
-            let (rows, _) = data::read_with(Source::new(path), &options, preprocessing, classes, session)?;
+            let (preprocessing, classes) = (original.preprocessing(), original.classes());
+            let (rows, _) = prepare::read_with(Source::new(path), &options, preprocessing, classes, session)?;
             Some(rows)
         }
         None => None,

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use memoir::data::{self, PrepOptions, ReadOptions, Source};
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::Examples;
 use memoir::model::write_beside;
-use memoir::sparse::Rows;
 use memoir::text::TextScratch;
-use memoir::{Catalogue, Error, Model, Session, train};
+use memoir::train::FitOptions;
+use memoir::{Catalogue, Error, Model, Rows, Session, train};
 use memoir_report::sizes::{show_count, show_counted, show_size, show_time};
 
 use crate::arguments::Running;
@@ -71,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     progress.clear();
 
     let mut line = |name: &str, value: String| writeln!(out, "  {name:<14}{value}");
-    line("algorithm", model.origin.algorithm.clone())?;
+    line("algorithm", model.origin().algorithm.clone())?;
     line(
         "train time",
         format!("{} (reading included)", show_time(train_time)),
@@ -111,12 +112,11 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 fn learn(path: &Path, context: &Context, session: &Session<'_>) -> anyhow::Result<Model> {
     let algorithm = context.catalogue.find(Catalogue::DEFAULT_ALGORITHM)?;
     let method = algorithm.configure([])?;
-    let prep = PrepOptions {
-        needs: method.trainer().row_needs(),
-        ..PrepOptions::default()
+    let examples = Examples::Read {
+        source: Source::new(path),
+        options: &ReadOptions::default(),
     };
-    let training = data::read_training(Source::new(path), &ReadOptions::default(), &prep, session)?;
-    Ok(train::fit(&method, training, None, session)?)
+    Ok(train::fit(&method, examples, FitOptions::default(), session)?)
 }
 
 fn write_table(path: &Path, products: &[Product]) -> anyhow::Result<()> {
@@ -142,7 +142,7 @@ fn write_table(path: &Path, products: &[Product]) -> anyhow::Result<()> {
 fn answer(model: &Model, product: &Product) -> anyhow::Result<String> {
     let mut rows = Rows::new();
     model
-        .preprocessing
+        .preprocessing()
         .text_row(&product.text, &mut TextScratch::default(), &mut rows)?;
     let explanation = model.explain(rows.row(0))?;
     let truth = class_name(product.class);

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::Args;
-use memoir::data::{self, ReadOptions, Source};
+use memoir::data::{ReadOptions, Source};
 use memoir::eval::{Confidence, Evaluation, Report};
-use memoir::{Model, Session};
+use memoir::{Model, Session, prepare};
 use memoir_report::names::on_one_line;
 use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
@@ -98,11 +98,11 @@ pub(crate) fn measure(
 ) -> anyhow::Result<Report> {
     let name = source.name().to_owned();
     let mut evaluation = Evaluation::new();
-    let mut confidence = model.calibration.as_ref().map(|_| Confidence::default());
+    let mut confidence = model.calibration().map(|_| Confidence::default());
     // Names that only the data knows get numbers behind the model's.
-    let mut names = model.classes.clone();
+    let mut names = model.classes().clone();
     let mut labels = Vec::new();
-    data::stream_labelled(source, options, &model.preprocessing, session, |block| {
+    prepare::stream_labelled(source, options, model.preprocessing(), session, |block| {
         let predictions = match confidence {
             Some(_) => model.predict_probabilities(&block.rows, Evaluation::DEPTH, session)?,
             None => model.predict_rows(&block.rows, Evaluation::DEPTH, session)?,
@@ -123,7 +123,7 @@ pub(crate) fn measure(
     if evaluation.rows() == 0 {
         bail!("{name}: no row has a label; an evaluation needs them");
     }
-    let mut report = evaluation.report(&names, &model.origin.class_counts);
+    let mut report = evaluation.report(&names, &model.origin().class_counts);
     report.confidence = confidence.map(|confidence| confidence.report());
     Ok(report)
 }

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{ArgGroup, Args, Command};
-use memoir::data::{self, Format, ReadOptions, Source};
+use memoir::data::{Format, ReadOptions, Source};
 use memoir::model::{Candidate, Explanation, FeatureWeight};
-use memoir::sparse::Rows;
 use memoir::text::{Input, TextScratch};
-use memoir::{Error, Model, Session};
+use memoir::{Error, Model, Rows, Session, prepare};
 use memoir_report::names::on_one_line;
 use serde::Serialize;
 
@@ -89,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     }
     let top = arguments.top.get();
     let text = if let Some(name) = &arguments.class {
-        let Some(class) = model.classes.find(name) else {
+        let Some(class) = model.classes().find(name) else {
             bail!(
                 "{}: there is no class `{name}` in this model",
                 arguments.model.display()
@@ -106,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             (Some(text), _) => {
                 let mut rows = Rows::new();
                 model
-                    .preprocessing
+                    .preprocessing()
                     .text_row(text, &mut TextScratch::default(), &mut rows)?;
                 rows
             }
@@ -139,7 +138,7 @@ fn explain_data(
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut separator = "";
     let (source, options) = (Source::new(data), arguments.reading.options());
-    data::stream_with(source, &options, &model.preprocessing, session, |block| {
+    prepare::stream_with(source, &options, model.preprocessing(), session, |block| {
         model.explain_rows(&block.rows, arguments.top.get(), session, |row, explanation| {
             let line = block.lines[row];
             let written = if arguments.json {
@@ -169,12 +168,12 @@ fn shows_colours() -> bool {
 
 /// The row that `text` stands for, read as a line of a libsvm file.
 fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> {
-    if model.preprocessing.text().is_some() {
+    if model.preprocessing().text().is_some() {
         bail!("this model was trained on text: use `--text` instead of `--row`");
     }
     let options = ReadOptions {
         format: Some(Format::Libsvm),
-        zero_based: matches!(model.preprocessing.input, Input::Vectors { first: 0, .. }),
+        zero_based: matches!(model.preprocessing().input, Input::Vectors { first: 0, .. }),
         ..ReadOptions::default()
     };
     if text.trim().is_empty() {
@@ -185,7 +184,7 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
     // The blank in front says: no labels.
     let line = io::Cursor::new(format!(" {}\n", text.replace('\n', " ")));
     let source = Source::from_reader("--row", line);
-    let read = data::stream_with(source, &options, &model.preprocessing, &session, |block| {
+    let read = prepare::stream_with(source, &options, model.preprocessing(), &session, |block| {
         rows.append(&block.rows);
         Ok(())
     });

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     }
     let model = Model::load(&arguments.model, &context.catalogue)?;
     if let Some(name) = &arguments.class {
-        let Some(class) = model.classes.find(name) else {
+        let Some(class) = model.classes().find(name) else {
             bail!(
                 "{}: there is no class `{name}` in this model",
                 arguments.model.display()
@@ -90,12 +90,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 fn profile(model: &Model, class: u32, top: usize, session: &Session<'_>) -> anyhow::Result<ClassProfile> {
     let nearest = model.nearest_classes(class, top, session)?.into_iter();
     Ok(ClassProfile {
-        class: model.classes.name(class).to_owned(),
-        rows: model.origin.class_counts.get(class as usize).copied(),
+        class: model.classes().name(class).to_owned(),
+        rows: model.origin().class_counts.get(class as usize).copied(),
         strongest: model.class_features(class, top, session)?,
         nearest: nearest
             .map(|(class, similarity)| NearClass {
-                class: model.classes.name(class).to_owned(),
+                class: model.classes().name(class).to_owned(),
                 similarity,
             })
             .collect(),

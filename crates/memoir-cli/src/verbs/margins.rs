@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use memoir::data::{self, Source};
+use memoir::data::Source;
 use memoir::eval::margins::{MarginReport, Margins};
 use memoir::eval::model_weights::{class_dense, class_rows};
 use memoir::eval::theory::Theorem1;
+use memoir::model::Reduction;
 use memoir::oracle::{OracleKind, OracleParams, Scannable};
 use memoir::params::Parameters;
-use memoir::sparse::{Reduction, RowView, Rows};
-use memoir::{LabelSets, Model, Session};
+use memoir::{LabelSets, Model, RowView, Rows, Session, prepare};
 
 use crate::Context;
 use crate::arguments::{Reading, Running};
@@ -96,16 +96,16 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 
     let (mut rows, mut labels) = (Rows::new(), LabelSets::new());
     let source = Source::new(&arguments.data);
-    data::stream_with(
+    prepare::stream_with(
         source,
         &arguments.reading.options(),
-        &model.preprocessing,
+        model.preprocessing(),
         &session,
         |block| {
             let known: Vec<_> = block
                 .classes
                 .iter()
-                .map(|name| model.classes.find(name))
+                .map(|name| model.classes().find(name))
                 .collect();
             for (row, names) in block.rows.iter().zip(block.labels.iter()) {
                 let numbers: Vec<u32> = names.iter().filter_map(|&name| known[name as usize]).collect();
@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         );
     }
     let settings = (arguments.delta, arguments.rho);
-    let scorer = model.scorer.as_ref();
+    let scorer = model.scorer();
     let (margins, report) = if scorer.kind() == "reduced" {
         let weights = class_dense(scorer)?;
         let rows = reduced(&rows, weights.reduction());

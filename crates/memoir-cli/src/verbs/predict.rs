@@ -5,9 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use memoir::Model;
-use memoir::data::{self, Source};
-use memoir::sparse::Scored;
+use memoir::data::Source;
+use memoir::{Model, Scored, prepare};
 use memoir_report::sizes::{show_count, show_counted};
 
 use crate::Context;
@@ -68,17 +67,17 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let model = Model::load(&arguments.model, &context.catalogue)?;
     let progress = Progress::beside_answers(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
-    let calibrated = model.calibration.is_some();
+    let calibrated = model.calibration().is_some();
     if arguments.scores && !calibrated {
         session.note("the model is not calibrated: scores are its own and no probabilities");
     }
     let probable = arguments.min_confidence.is_some() || (arguments.scores && calibrated);
     let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let scores = arguments.scores || arguments.raw_scores;
-    let mut answers = Answers::new(arguments.output, scores, &model.classes, stdout).map_err(write_error)?;
+    let mut answers = Answers::new(arguments.output, scores, model.classes(), stdout).map_err(write_error)?;
     let (source, options) = (Source::new(&arguments.data), arguments.reading.options());
     let (mut rows, mut unanswered) = (0u64, 0u64);
-    data::stream_with(source, &options, &model.preprocessing, &session, |block| {
+    prepare::stream_with(source, &options, model.preprocessing(), &session, |block| {
         let top_k = arguments.top_k.get();
         let probabilities = if probable {
             Some(model.predict_probabilities(&block.rows, top_k, &session)?)

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::{Args, Command, ValueEnum};
-use memoir::data::{self, PrepOptions, Source, WeightingChoice};
+use memoir::checkpoint::Checkpoints;
+use memoir::data::Source;
 use memoir::model::Precision;
-use memoir::text::TextParams;
-use memoir::train::Checkpoints;
-use memoir::{Catalogue, Dataset, Model, train};
+use memoir::params::Parameters;
+use memoir::prepare::{Examples, WeightingChoice};
+use memoir::text::TextSettings;
+use memoir::train::{FitOptions, HeldOut};
+use memoir::{Catalogue, Model, train};
 use memoir_report::sizes::{parse_size, show_counted, show_size, show_time};
 
 use crate::arguments::{Reading, Running, check_apart, parse_positive};
@@ -138,11 +141,10 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     };
     let algorithm = context.catalogue.find(match (&arguments.algorithm, &before) {
         (Some(name), _) => name,
-        (None, Some(before)) => &before.origin.algorithm,
+        (None, Some(before)) => &before.origin().algorithm,
         (None, None) => Catalogue::DEFAULT_ALGORITHM,
     })?;
     let method = algorithm.configure(given.method(algorithm.name, &context.catalogue)?)?;
-    let needs = method.trainer().row_needs();
     let checkpoints = checkpoints(arguments);
     let checkpoint_path = checkpoint_path(arguments);
     if checkpoints.is_some() && !method.trainer().support().checkpoints {
@@ -151,11 +153,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     if checkpoints.is_some() {
         failure::remember_checkpoint(&checkpoint_path);
     }
-    let prep = PrepOptions {
-        weighting: arguments.weighting.into(),
-        needs,
-        text: TextParams::parse(given.text())?,
-    };
+    let text = TextSettings::parse(given.text())?;
     if before.is_some() {
         check_continuing(arguments, given)?;
     }
@@ -187,41 +185,24 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         ));
     }
     let options = arguments.reading.options();
-    let source = Source::new(&arguments.data);
-    let mut training = match &before {
-        Some(before) => data::read_further(source, &options, &before.known(needs), &session)?,
-        None => data::read_training(source, &options, &prep, &session)?,
+    let examples = |path: &Path| Examples::Read {
+        source: Source::new(path),
+        options: &options,
     };
-    if training.preprocessing.text().is_none()
-        && let Some((name, _)) = given.text().next()
-    {
-        bail!(
-            "`--{name}` is an option for text, but {} holds vectors",
-            arguments.data.display()
-        );
-    }
-    let valid: Option<Dataset> = match (&arguments.valid, arguments.valid_fraction) {
-        (Some(path), _) => {
-            let (preprocessing, classes) = (&training.preprocessing, &training.data.classes);
-            let (rows, _) = data::read_with(Source::new(path), &options, preprocessing, classes, &session)?;
-            Some(rows)
-        }
-        (None, Some(fraction)) => {
-            let (rest, held_out) = train::hold_out(&training.data, fraction, &session)?;
-            training.data = rest;
-            Some(held_out)
-        }
-        (None, None) => None,
+    let fit_options = FitOptions {
+        text,
+        weighting: arguments.weighting.into(),
+        held_out: match (&arguments.valid, arguments.valid_fraction) {
+            (Some(path), _) => HeldOut::Examples(examples(path)),
+            (None, Some(share)) => HeldOut::Share(share),
+            (None, None) => HeldOut::Nothing,
+        },
+        base_model: before.as_ref(),
+        replicate: arguments.replicate,
     };
-    if arguments.replicate {
-        training.data = training.data.replicated();
-    }
-    let mut model = match &before {
-        Some(before) => train::continue_from(&method, before, training, valid, &session)?,
-        None => train::fit(&method, training, valid, &session)?,
-    };
+    let mut model = train::fit(&method, examples(&arguments.data), fit_options, &session)?;
     if let Some(precision) = arguments.precision {
-        model.scorer = model.scorer.with_precision(precision.into())?;
+        model = model.with_precision(precision.into())?;
     }
     if let Some(most_bytes) = arguments.max_model_size {
         model = model.shrink(most_bytes, &session)?;

@@ -5,11 +5,12 @@
 //! - Indices may come in any order; values of a repeated index are added up; zeros are not kept.
 //! - Lines without anything are passed over (in xmc, a line of blanks is a row without labels and features).
 
+use super::Parsed;
 use super::header::Header;
 use super::number::{BadValue, leading_digits, plain_decimal, whole_value};
 use super::options::{MAX_FEATURES, ReadOptions};
 use super::parsed::{Problem, read_weight, shown};
-use super::{ClassNames, Parsed};
+use crate::dataset::ClassNames;
 
 /// Parses blocks of rows.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
-//! Files and streams become [`Dataset`]s: rows, labels, class names. One file per format.
+//! Files and streams become blocks of parsed rows: vectors or texts, labels, class names. One file per format.
 //!
 //! ```text
-//! Source ──► Feed (blocks of whole records) ──► a parser per format, blocks in parallel ──► in order: Dataset or Block
+//! Source ──► Feed (blocks of whole records) ──► a parser per format, blocks in parallel ──► in order: prepare
 //! ```
 //!
 //! | format | a row | labels |
@@ -16,16 +16,11 @@
 //!
 //! A byte-order mark, Windows line ends, blank lines and a missing last line end are fine in all of them.
 
-mod assemble;
 mod blocks;
-mod by_class;
-mod classes;
-mod dataset;
 mod fasttext;
 mod feed;
 mod format;
 mod header;
-mod in_memory;
 mod jsonl;
 mod libsvm;
 mod lines;
@@ -33,23 +28,14 @@ mod number;
 mod options;
 mod parsed;
 mod quotes;
-mod read;
 mod reader;
 mod report;
-mod set_aside;
 mod source;
 mod table;
 
-pub use by_class::RowsByClass;
-pub use classes::ClassNames;
-pub use dataset::{Dataset, LabelSets};
 pub use format::{Content, Format};
-pub use options::{MAX_FEATURES, PrepOptions, ReadOptions, WeightingChoice};
-pub use read::{
-    Block, Known, TrainingData, read_further, read_training, read_with, stream_labelled, stream_with,
-};
+pub use options::{MAX_FEATURES, ReadOptions};
+pub(crate) use parsed::Parsed;
+pub(crate) use reader::{Position, Purpose, Reader};
 pub use report::ReadReport;
-pub(crate) use set_aside::SetAside;
 pub use source::Source;
-
-use parsed::Parsed;

@@ -1,8 +1,6 @@
 //! What the caller says about the data: its format, its columns, how strict to be.
 
 use super::Format;
-use crate::sparse::Rows;
-use crate::text::{RowNeeds, TextParams, Weighting, WeightingScheme};
 
 /// Largest number of features: a mistyped index must not cost gigabytes for tables of that width.
 pub const MAX_FEATURES: usize = 1 << 26;
@@ -32,41 +30,4 @@ pub struct ReadOptions {
     pub zero_based: bool,
     /// Size of the blocks that are read and parsed as one, in bytes; results do not depend on it. `None` is best.
     pub block_size: Option<usize>,
-}
-
-/// What to do with the values of training rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WeightingChoice {
-    /// Counts if all values are whole and none negative, else unit length.
-    #[default]
-    Auto,
-    /// They are counts: logarithm, inverse document frequency, unit length.
-    Counts,
-    /// They are weights: unit length.
-    Unit,
-    /// They are used as they are.
-    Raw,
-}
-
-impl WeightingChoice {
-    /// The scheme for `rows`.
-    pub(super) fn scheme(self, rows: &Rows) -> WeightingScheme {
-        match self {
-            Self::Auto => Weighting::detect(rows),
-            Self::Counts => WeightingScheme::LogTfIdf,
-            Self::Unit => WeightingScheme::Unit,
-            Self::Raw => WeightingScheme::Raw,
-        }
-    }
-}
-
-/// How training rows are prepared for training.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PrepOptions {
-    /// How text becomes features, where the data is text.
-    pub text: TextParams,
-    /// What to do with the values.
-    pub weighting: WeightingChoice,
-    /// What the algorithm wants of its rows.
-    pub needs: RowNeeds,
 }

@@ -1,7 +1,7 @@
 //! What parsing one block yields, whatever the format.
 
 use super::number::whole_value;
-use super::{ClassNames, LabelSets};
+use crate::dataset::{ClassNames, LabelSets};
 use crate::sparse::Rows;
 
 /// How many bad rows a report tells in full.
@@ -67,21 +67,21 @@ impl Texts {
 
 /// The rows of one block. Class numbers are those of `names`, in the order of first appearance in the block.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     /// The vectors, in formats that hold vectors.
-    pub(super) rows: Rows,
+    pub(crate) rows: Rows,
     /// One more than the largest feature number met, even where its value is zero and not kept.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// The texts, in formats that hold text.
-    pub(super) texts: Texts,
-    pub(super) labels: LabelSets,
-    pub(super) names: ClassNames,
+    pub(crate) texts: Texts,
+    pub(crate) labels: LabelSets,
+    pub(crate) names: ClassNames,
     /// Weights of all rows as soon as one of them has one.
-    pub(super) weights: Option<Vec<f32>>,
+    pub(crate) weights: Option<Vec<f32>>,
     /// The line in the block, counted from 0, where each row begins.
-    pub(super) row_lines: Vec<u32>,
+    pub(crate) row_lines: Vec<u32>,
     /// The line in the block where each bad row begins.
-    pub(super) bad_lines: Vec<u32>,
+    pub(crate) bad_lines: Vec<u32>,
     pub(super) tally: Tally,
 }
 

@@ -84,7 +84,7 @@ impl Parser {
 
 /// What a read is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// Training or evaluation: a table must have a column of labels.
     Labelled,
     /// Evaluation of a model: the same, and where nothing tells the format, it is this one.
@@ -94,7 +94,7 @@ pub(super) enum Purpose {
 }
 
 /// A read in progress.
-pub(super) struct Reader<'s, 'o> {
+pub(crate) struct Reader<'s, 'o> {
     session: &'s Session<'o>,
     feed: Feed,
     parser: Parser,
@@ -138,17 +138,17 @@ impl Met {
 
 /// How far a read is, in bytes of the source as stored.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Position {
-    pub(super) done: u64,
+pub(crate) struct Position {
+    pub(crate) done: u64,
     /// 0 if unknown.
-    pub(super) total: u64,
+    pub(crate) total: u64,
     /// Lines before the block.
-    pub(super) lines: u64,
+    pub(crate) lines: u64,
 }
 
 impl<'s, 'o> Reader<'s, 'o> {
     /// Opens `source` and settles its format.
-    pub(super) fn open(
+    pub(crate) fn open(
         source: Source,
         options: &ReadOptions,
         purpose: Purpose,
@@ -220,27 +220,27 @@ impl<'s, 'o> Reader<'s, 'o> {
     }
 
     /// What messages call the source.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.met.name
     }
 
     /// What reading came across, which is then forgotten.
-    pub(super) fn take_report(&mut self) -> ReadReport {
+    pub(crate) fn take_report(&mut self) -> ReadReport {
         std::mem::take(&mut self.met.report)
     }
 
     /// What the rows hold.
-    pub(super) fn content(&self) -> Content {
+    pub(crate) fn content(&self) -> Content {
         self.content
     }
 
     /// The number of features that a header promises.
-    pub(super) fn promised_features(&self) -> Option<usize> {
+    pub(crate) fn promised_features(&self) -> Option<usize> {
         self.parser.header().map(|header| header.features as usize)
     }
 
     /// The number that vectors in this source give to the first feature.
-    pub(super) fn first_index(&self) -> u32 {
+    pub(crate) fn first_index(&self) -> u32 {
         match &self.parser {
             Parser::Vectors(parser) => parser.first_index(),
             _ => 0,
@@ -249,7 +249,7 @@ impl<'s, 'o> Reader<'s, 'o> {
 
     /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets blocks and results in
     /// order, while the next ones are parsed. What they leave of a block is used again for its memory.
-    pub(super) fn run<T: Send>(
+    pub(crate) fn run<T: Send>(
         &mut self,
         work: impl Fn(&mut Parsed) -> T + Sync,
         mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,

@@ -22,7 +22,7 @@ pub struct ReadReport {
 
 impl ReadReport {
     /// Tells the session's observer what the user should know.
-    pub(super) fn tell(&self, name: &str, session: &Session<'_>) {
+    pub(crate) fn tell(&self, name: &str, session: &Session<'_>) {
         if self.bad_rows > 0 {
             let rows = counted(self.bad_rows, "bad row", "bad rows");
             session.note(format!("{name}: skipped {rows} ({} read)", self.rows));
@@ -42,7 +42,7 @@ impl ReadReport {
     }
 
     /// The same of rows without labels, where these were wanted.
-    pub(super) fn tell_unlabelled(&self, name: &str, session: &Session<'_>) {
+    pub(crate) fn tell_unlabelled(&self, name: &str, session: &Session<'_>) {
         if self.unlabelled_rows > 0 {
             let rows = counted(self.unlabelled_rows, "row", "rows");
             session.note(format!("{name}: {rows} without a label ({} read)", self.rows));

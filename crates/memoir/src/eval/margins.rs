@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::hash_quality::SearchExponent;
 use super::theory::{Theorem1, Theorem1Input, hinge_loss};
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::model::Scratch;
 use crate::oracle::{Oracle, Query, Scannable};
 use crate::sparse::{ClassVectors, Rows};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::ClassNames;
+use crate::dataset::ClassNames;
 use crate::eval::tally::{CUTOFFS, ClassTally, Evaluation};
 use crate::eval::{Band, ConfidenceReport, FrequencyBand};
 

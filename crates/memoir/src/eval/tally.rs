@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::ClassNames;
+use crate::dataset::ClassNames;
 use crate::eval::report::{self, Report};
 use crate::eval::{Band, Confusions};
 use crate::sparse::Scored;

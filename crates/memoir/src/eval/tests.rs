@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::ClassNames;
+use crate::dataset::ClassNames;
 use crate::sparse::Scored;
 
 fn ranked(classes: &[u32]) -> Vec<Scored> {

@@ -11,7 +11,7 @@ use super::container::{CHECKSUMS, Container, VERSION};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
 use super::{Calibration, Model, Origin, Replay, Tensor, TensorSource};
-use crate::data::ClassNames;
+use crate::dataset::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
 /// The array of the rows that are kept to be repeated.

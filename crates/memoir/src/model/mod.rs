@@ -2,6 +2,7 @@
 //! Prediction is exact: nothing here knows oracles or trainers.
 
 mod builder;
+mod calibrate;
 pub mod calibration;
 mod class_profile;
 mod container;
@@ -24,12 +25,14 @@ mod tensors;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::data::{ClassNames, Known};
+use crate::dataset::ClassNames;
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
-use crate::text::{Preprocessing, RowNeeds};
+use crate::text::Preprocessing;
 use crate::{Error, Result};
 
+pub use crate::sparse::fixed::{Narrow, Posting, Wide};
+pub use crate::sparse::{Reduction, Storage, TopK};
 pub use builder::LinearBuilder;
 pub use calibration::Calibration;
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark, Others};
@@ -47,6 +50,22 @@ pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
 /// A trained classifier: raw row or text in, best classes out.
 pub struct Model {
     /// What the classes are called.
+    pub(crate) classes: ClassNames,
+    /// How raw input becomes the scorer's rows.
+    pub(crate) preprocessing: Preprocessing,
+    /// Scores classes for a row.
+    pub(crate) scorer: Box<dyn Scorer>,
+    /// Turns scores into probabilities, if that was fitted.
+    pub(crate) calibration: Option<Calibration>,
+    /// Some of the rows it learned from, to be replayed when training continues from it.
+    pub(crate) replay: Option<Replay>,
+    /// Where the model comes from.
+    pub(crate) origin: Origin,
+}
+
+/// What a model is made of, for programs that put one together themselves.
+pub struct ModelParts {
+    /// What the classes are called.
     pub classes: ClassNames,
     /// How raw input becomes the scorer's rows.
     pub preprocessing: Preprocessing,
@@ -54,21 +73,72 @@ pub struct Model {
     pub scorer: Box<dyn Scorer>,
     /// Turns scores into probabilities, if that was fitted.
     pub calibration: Option<Calibration>,
-    /// Some of the rows it learned from, to be repeated when training goes on.
+    /// Some of the rows it learned from, to be replayed when training continues from it.
     pub replay: Option<Replay>,
     /// Where the model comes from.
     pub origin: Origin,
 }
 
-impl Model {
-    /// What reading more rows for this model must know of it; `needs` is what its algorithm wants of rows.
-    pub fn known(&self, needs: RowNeeds) -> Known<'_> {
-        Known {
-            preprocessing: &self.preprocessing,
-            classes: &self.classes,
-            rows: self.origin.rows,
-            needs,
+impl From<ModelParts> for Model {
+    fn from(parts: ModelParts) -> Self {
+        Self {
+            classes: parts.classes,
+            preprocessing: parts.preprocessing,
+            scorer: parts.scorer,
+            calibration: parts.calibration,
+            replay: parts.replay,
+            origin: parts.origin,
         }
+    }
+}
+
+impl Model {
+    /// What it is made of.
+    pub fn into_parts(self) -> ModelParts {
+        ModelParts {
+            classes: self.classes,
+            preprocessing: self.preprocessing,
+            scorer: self.scorer,
+            calibration: self.calibration,
+            replay: self.replay,
+            origin: self.origin,
+        }
+    }
+
+    /// What the classes are called.
+    pub fn classes(&self) -> &ClassNames {
+        &self.classes
+    }
+
+    /// How raw input becomes the scorer's rows.
+    pub fn preprocessing(&self) -> &Preprocessing {
+        &self.preprocessing
+    }
+
+    /// What scores classes for a row.
+    pub fn scorer(&self) -> &dyn Scorer {
+        &*self.scorer
+    }
+
+    /// What turns scores into probabilities, if that was fitted.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// Some of the rows it learned from, if it keeps any.
+    pub fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+
+    /// Where the model comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The same model with weights of this precision.
+    pub fn with_precision(mut self, precision: Precision) -> Result<Self> {
+        self.scorer = self.scorer.with_precision(precision)?;
+        Ok(self)
     }
 }
 

@@ -4,7 +4,7 @@
 //! the merged class. The largest of several numbers does not depend on their order, so neither does the merged model.
 
 use super::Model;
-use crate::data::ClassNames;
+use crate::dataset::ClassNames;
 use crate::{Error, Result};
 
 /// What becomes of a model's classes.

@@ -8,7 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::NewNumbers;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::sparse::fixed::{number, push_number};
 use crate::sparse::{RowView, Storage};
 

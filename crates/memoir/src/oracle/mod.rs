@@ -14,9 +14,10 @@ mod simple_lsh;
 mod sw_graph;
 
 use crate::model::Scratch;
-use crate::sparse::{ClassVectors, RowView, Scored};
+use crate::sparse::{RowView, Scored};
 use crate::{Result, Session};
 
+pub use crate::sparse::{ClassDense, ClassRows, ClassVectors, VectorBuffer};
 pub use exact::Exact;
 pub use kind::{OracleChoice, OracleKind, OracleParams, Scannable};
 pub use random::Random;

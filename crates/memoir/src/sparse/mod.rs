@@ -15,7 +15,9 @@ mod top_k;
 
 pub(crate) use ahead::ask_for;
 pub use class_dense::ClassDense;
-pub use class_rows::{Addend, ClassRows, SparseVector, sparse_dot};
+#[cfg(test)]
+pub(crate) use class_rows::sparse_dot;
+pub use class_rows::{Addend, ClassRows, SparseVector};
 pub use class_vectors::{ClassVectors, VectorBuffer, ZeroClasses};
 pub use reduction::Reduction;
 pub use rows::{RowView, Rows};

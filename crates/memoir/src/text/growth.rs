@@ -7,7 +7,7 @@
 use super::preprocessing::{Input, Preprocessing, TextPipeline};
 use super::vocabulary::Vocabulary;
 use super::weighting::{RowNeeds, Weighting, WeightingScheme, inverse_frequency};
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::sparse::Rows;
 use crate::{Error, Result};
 
@@ -72,8 +72,7 @@ impl Weighting {
     ) -> Result<Self> {
         if self.document_frequency.len() != known {
             return Err(Error::Mismatch(
-                "the model cannot be continued: what is needed for that was stripped from its file (`memoir compact \
-                 --final`)"
+                "the model cannot be continued: what is needed for that was stripped from its file"
                     .to_owned(),
             ));
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{LabelSets, RowsByClass, SetAside};
+use crate::dataset::{CalibrationSplit, LabelSets, RowsByClass};
 use crate::sparse::{Rows, Storage};
 use crate::{Result, Session};
 
@@ -202,8 +202,8 @@ fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> 
     let (by_class, counted) = rayon::join(
         || RowsByClass::new(labels),
         || {
-            let aside = SetAside::of(labels);
-            let hashes = SetAside::hashes(rows).into_iter();
+            let aside = CalibrationSplit::of(labels);
+            let hashes = CalibrationSplit::hashes(rows).into_iter();
             hashes.map(|hash| !aside.has(hash)).collect::<Vec<bool>>()
         },
     );

@@ -1,7 +1,7 @@
 //! Continuing from a model: what an algorithm is told about it.
 
 use crate::catalogue::Method;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::{Model, Origin, Scorer};
 use crate::params::Value;
 use crate::text::Preprocessing;
@@ -85,7 +85,7 @@ pub(super) fn check_base_model(method: &Method, model: &Model) -> Result<()> {
     }
     if origin.class_counts.len() != model.classes.len() {
         return Err(Error::Mismatch(
-            "the model cannot be continued: its file does not say how many rows each class had".to_owned(),
+            "the model cannot be continued: what is needed for that was stripped from its file".to_owned(),
         ));
     }
     Ok(())

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{BaseModel, Support, TrainRequest, Trained, Trainer};
 use crate::catalogue::AlgorithmParams;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
 use crate::params::Kind;
 use crate::{Error, Result, Session, parameters};

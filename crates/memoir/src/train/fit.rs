@@ -1,46 +1,120 @@
-//! From training data to a whole model, from scratch or from another model: the steps around an algorithm that are the
-//! same for all of them.
+//! From examples to a whole model, from scratch or from another model: the steps around an algorithm that are the same
+//! for all of them.
 
 use std::collections::BTreeMap;
 
-use rand::seq::SliceRandom;
-
 use super::base_model::check_base_model;
+use super::hold_out::{check_share, hold_out};
 use super::{BaseModel, TrainRequest};
 use crate::catalogue::Method;
-use crate::data::{Dataset, LabelSets, TrainingData};
-use crate::model::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
+use crate::dataset::Dataset;
+use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin};
-use crate::params::Value;
+use crate::params::{Parameters, Value};
+use crate::prepare::{BaseRows, Examples, PrepOptions, TrainingData, WeightingChoice, prepare, prepare_with};
+use crate::text::TextSettings;
 use crate::{Error, Result, Session};
 
-/// Trains `method` on `training`; `held_out`, with rows prepared alike, is used to choose when to stop, and to calibrate
-/// the scores (see [`TrainRequest::held_out`]).
-///
-/// Held-out rows with a class that training does not have are left out of the first: nothing about stopping can be
-/// learned from them. Without held-out rows, algorithms that have a calibration split are calibrated by it.
-pub fn fit(
-    method: &Method,
-    training: TrainingData,
-    held_out: Option<Dataset>,
-    session: &Session<'_>,
-) -> Result<Model> {
-    learn(method, None, training, held_out, session)
+/// How a model is made of examples, beyond the method.
+#[derive(Default)]
+pub struct FitOptions<'a> {
+    /// How text becomes features, where the examples are texts. A base model brings its own way.
+    pub text: TextSettings,
+    /// What the values of vectors are. A base model brings its own weighting.
+    pub weighting: WeightingChoice,
+    /// Rows that are not learned from.
+    pub held_out: HeldOut<'a>,
+    /// The model to continue from: the examples are learned in addition to what it knows. It stays as it is.
+    pub base_model: Option<&'a Model>,
+    /// Learn from each row once for each of its labels, as the paper does.
+    pub replicate: bool,
 }
 
-/// Continues from `model` on `training`, which [`crate::data::read_further`] has read for it; the rows that the model
-/// was made from are not needed. `model` itself stays as it is.
+/// Rows that are not learned from but used to choose when to stop and to calibrate the model (see
+/// [`TrainRequest::held_out`]).
+#[derive(Default)]
+pub enum HeldOut<'a> {
+    /// There are none. Algorithms with a calibration split are calibrated by it.
+    #[default]
+    Nothing,
+    /// This share of the examples, between 0 and 1, chosen by the session's seed.
+    Share(f64),
+    /// Examples of their own. Those with a class that training does not have are used to calibrate only.
+    Examples(Examples<'a>),
+}
+
+/// Trains `method` on `examples`, prepared as its trainer needs them.
 ///
-/// `method` must be of the algorithm that made the model. New classes and features come behind those of the model.
-/// Without held-out rows and with too few new ones, the model's calibration stays.
-pub fn continue_from(
+/// Whatever can be checked is checked before the examples are read. With a base model, `method` must be of the algorithm
+/// that made it; its classes and features keep their numbers, new ones come behind them, and without held-out rows and
+/// with too few new ones its calibration stays.
+pub fn fit(
     method: &Method,
-    model: &Model,
-    training: TrainingData,
-    held_out: Option<Dataset>,
+    examples: Examples<'_>,
+    options: FitOptions<'_>,
     session: &Session<'_>,
 ) -> Result<Model> {
-    learn(method, Some(model), training, held_out, session)
+    if session.checkpoints().is_some() && !method.trainer().support().checkpoints {
+        return Err(Error::Parameter(format!(
+            "`{}` keeps no checkpoints; `softmax` does",
+            method.name()
+        )));
+    }
+    if let Some(base) = options.base_model {
+        check_base_model(method, base)?;
+    }
+    if let HeldOut::Share(share) = options.held_out {
+        check_share(share)?;
+    }
+    let prep = PrepOptions {
+        text: (&options.text).try_into()?,
+        weighting: options.weighting,
+        needs: method.trainer().row_needs(),
+    };
+    let base_rows = options.base_model.map(|base| BaseRows {
+        preprocessing: &base.preprocessing,
+        classes: &base.classes,
+        rows: base.origin.rows,
+    });
+    let name = match &examples {
+        Examples::Read { source, .. } => source.name().to_owned(),
+        Examples::Texts { .. } | Examples::Vectors { .. } => "the data".to_owned(),
+    };
+    let mut training = prepare(examples, &prep, base_rows.as_ref(), session)?;
+    if training.preprocessing.text().is_none() {
+        refuse_text_settings(&options.text, &name)?;
+    }
+    let held_out = match options.held_out {
+        HeldOut::Nothing => None,
+        HeldOut::Examples(examples) => {
+            let (preprocessing, classes) = (&training.preprocessing, &training.data.classes);
+            Some(prepare_with(examples, preprocessing, classes, session)?)
+        }
+        HeldOut::Share(share) => {
+            let (rest, held_out) = hold_out(&training.data, share, session)?;
+            training.data = rest;
+            Some(held_out)
+        }
+    };
+    if options.replicate {
+        training.data = training.data.replicated();
+    }
+    learn(method, options.base_model, training, held_out, session)
+}
+
+/// Settings for text that would do nothing are a mistake.
+fn refuse_text_settings(settings: &TextSettings, name: &str) -> Result<()> {
+    let (given, defaults) = (settings.values(), TextSettings::default().values());
+    match given
+        .iter()
+        .zip(&defaults)
+        .find(|(given, default)| given != default)
+    {
+        None => Ok(()),
+        Some(((setting, _), _)) => Err(Error::Parameter(format!(
+            "`{setting}` is a setting for text, but {name} holds vectors"
+        ))),
+    }
 }
 
 fn learn(
@@ -138,30 +212,6 @@ pub(super) fn sum_of_weights(data: &Dataset) -> Option<f64> {
     Some(weights.iter().map(|&weight| f64::from(weight)).sum())
 }
 
-impl Model {
-    /// Fits probabilities to the scores of `held_out`, rows that the model was not trained on. They are weighted as the model
-    /// wants them, with classes numbered as in the model; labels that it does not know count as mistakes. With too few
-    /// rows the model stays as it is.
-    pub fn calibrate(&mut self, held_out: &Dataset, session: &Session<'_>) -> Result<()> {
-        let predictions = self.predict_rows(&held_out.rows, CANDIDATES, session)?;
-        let mut scores = HeldOutScores::default();
-        for ((row, labels), best) in held_out
-            .rows
-            .iter()
-            .zip(held_out.labels.iter())
-            .zip(predictions.iter())
-        {
-            if !labels.is_empty() {
-                scores.push(self.known_features(row), best, labels);
-            }
-        }
-        if let Some(calibration) = session.run(|| Calibration::fit(&scores, Basis::HeldOut)) {
-            self.calibration = Some(calibration);
-        }
-        Ok(())
-    }
-}
-
 /// `held_out` without the rows that have a class unknown to `data`.
 fn with_known_classes(held_out: Dataset, data: &Dataset) -> Dataset {
     let classes = data.classes.len();
@@ -173,84 +223,4 @@ fn with_known_classes(held_out: Dataset, data: &Dataset) -> Dataset {
     };
     known.classes = data.classes.clone();
     known
-}
-
-/// Splits off about `fraction` of the rows, chosen at random by the session's seed, as (rest, held out).
-///
-/// No class loses its last row, so the rest still knows every class. It is an error if there is no row to spare.
-pub fn hold_out(data: &Dataset, fraction: f64, session: &Session<'_>) -> Result<(Dataset, Dataset)> {
-    let chosen = choose(&data.labels, data.classes.len(), fraction, session);
-    if !chosen.contains(&true) {
-        return Err(Error::Unlearnable(format!(
-            "`valid-fraction` of {fraction} holds out none of the {} rows: each class must keep one to learn from",
-            data.len()
-        )));
-    }
-    let part = |held_out: bool| data.subset((0..data.len()).filter(|&row| chosen[row] == held_out));
-    Ok((part(false), part(true)))
-}
-
-fn choose(labels: &LabelSets, classes: usize, fraction: f64, session: &Session<'_>) -> Vec<bool> {
-    let mut wanted = (labels.len() as f64 * fraction).round() as usize;
-    let mut left = labels.class_counts(classes);
-    let mut order: Vec<usize> = (0..labels.len()).collect();
-    order.shuffle(&mut session.random("hold out"));
-    let mut chosen = vec![false; labels.len()];
-    for row in order {
-        if wanted == 0 {
-            break;
-        }
-        let of_row = labels.row(row);
-        if !of_row.is_empty() && of_row.iter().all(|&label| left[label as usize] > 1) {
-            for &label in of_row {
-                left[label as usize] -= 1;
-            }
-            chosen[row] = true;
-            wanted -= 1;
-        }
-    }
-    chosen
-}
-
-#[cfg(test)]
-mod tests {
-    use std::num::NonZeroUsize;
-
-    use super::*;
-
-    fn labels(rows: usize) -> LabelSets {
-        let mut labels = LabelSets::new();
-        for row in 0..rows as u32 {
-            // Class 0 half of the time, class 1 in a quarter of the rows, and so on: some have one row only.
-            labels.push([row.trailing_ones()]);
-        }
-        labels
-    }
-
-    #[test]
-    fn held_out_rows_leave_every_class_a_row() {
-        let session = Session::new(NonZeroUsize::MIN).unwrap();
-        let labels = labels(1000);
-        let chosen = choose(&labels, 10, 0.3, &session);
-        assert_eq!(chosen.iter().filter(|&&held_out| held_out).count(), 300);
-        for class in 0..10 {
-            assert!((0..1000).any(|row| !chosen[row] && labels.row(row) == [class]));
-        }
-        let everything = choose(&labels, 10, 1.0, &session);
-        assert_eq!(everything.iter().filter(|&&held_out| !held_out).count(), 10);
-    }
-
-    #[test]
-    fn the_choice_depends_on_the_seed_alone() {
-        let session = |seed| Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed);
-        let labels = labels(200);
-        assert_eq!(
-            choose(&labels, 8, 0.2, &session(1)),
-            choose(&labels, 8, 0.2, &session(1))
-        );
-        assert_ne!(
-            choose(&labels, 8, 0.2, &session(1)),
-            choose(&labels, 8, 0.2, &session(2))
-        );
-    }
 }

@@ -1,7 +1,7 @@
 //! The seam that every algorithm stands behind: one request in, one result out.
 
 use super::BaseModel;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::calibration::HeldOutScores;
 use crate::model::{Replay, Scorer};
 use crate::params::Value;

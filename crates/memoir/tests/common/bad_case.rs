@@ -1,7 +1,8 @@
 //! Inputs that must be refused, and how that is checked.
 
 use memoir::Result;
-use memoir::data::{PrepOptions, ReadOptions, Source, read_training};
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::{PrepOptions, read_training};
 
 use crate::common::{bytes_source, session};
 

@@ -1,7 +1,8 @@
 //! Reading to train on, with values left as they are: for tests that look at what was read.
 
 use memoir::Result;
-use memoir::data::{PrepOptions, ReadOptions, TrainingData, WeightingChoice, read_training};
+use memoir::data::ReadOptions;
+use memoir::prepare::{PrepOptions, TrainingData, WeightingChoice, read_training};
 
 use crate::common::{bytes_source, session};
 

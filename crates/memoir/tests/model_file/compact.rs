@@ -1,9 +1,8 @@
 //! What later versions added to files: packed weights and calibration.
 
-use memoir::model::Calibration;
+use memoir::Scored;
 use memoir::model::calibration::{Basis, HeldOutScores};
-use memoir::sparse::Scored;
-use memoir::sparse::fixed::{Narrow, Wide};
+use memoir::model::{Calibration, Narrow, Wide};
 use proptest::prelude::*;
 
 use super::hostile::use_everything;
@@ -31,18 +30,14 @@ fn calibration() -> Calibration {
 }
 
 fn calibrated() -> Model {
-    Model {
+    Model::from(ModelParts {
         calibration: Some(calibration()),
-        ..model(text(), Precision::F32)
-    }
+        ..model(text(), Precision::F32).into_parts()
+    })
 }
 
 fn packed(precision: Precision) -> Model {
-    let fixed = fixed_model::<Narrow>();
-    Model {
-        scorer: fixed.scorer.with_precision(precision).unwrap(),
-        ..fixed
-    }
+    fixed_model::<Narrow>().with_precision(precision).unwrap()
 }
 
 #[test]
@@ -69,15 +64,11 @@ fn packed_models_come_back_as_they_were() {
     // Many classes, and back to single precision.
     let wide = fixed_model::<Wide>();
     let expected = wide.predictor().text(text, 3).unwrap().to_vec();
-    let packed = wide.scorer.with_precision(Precision::F16).unwrap();
-    let wide = Model {
-        scorer: packed,
-        ..wide
-    };
+    let wide = wide.with_precision(Precision::F16).unwrap();
     let loaded = bench.load(&bench.save(&wide)).unwrap();
     assert_eq!(loaded.predictor().text(text, 3).unwrap(), expected);
-    let single = loaded.scorer.with_precision(Precision::F32).unwrap();
-    assert_eq!(single.kind(), "linear");
+    let single = loaded.with_precision(Precision::F32).unwrap();
+    assert_eq!(single.scorer().kind(), "linear");
 }
 
 #[test]
@@ -111,7 +102,7 @@ fn a_calibration_comes_back_as_it_was() {
     let bench = Bench::new();
     let original = calibrated();
     let loaded = bench.load(&bench.save(&original)).unwrap();
-    assert_eq!(loaded.calibration, original.calibration);
+    assert_eq!(loaded.calibration(), original.calibration());
     let mut predictor = loaded.predictor().with_probabilities().unwrap();
     let best = predictor.text("smoke on the wåter", 3).unwrap().to_vec();
     assert!(
@@ -165,7 +156,7 @@ proptest! {
         });
         if let Ok(model) = bench.load(&hostile) {
             use_everything(&model);
-            let smaller = model.scorer.with_largest_weights(2).unwrap();
+            let smaller = model.into_parts().scorer.with_largest_weights(2).unwrap();
             smaller.with_precision(Precision::F32).unwrap();
         }
     }

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use memoir::model::Scratch;
-use memoir::sparse::fixed::{Narrow, Wide};
+use memoir::model::{Narrow, Scratch, Wide};
 use proptest::prelude::*;
 
 use super::*;
@@ -184,11 +183,11 @@ pub(crate) fn use_everything(model: &Model) {
     let mut best = Vec::new();
     for row in rows().iter() {
         for k in [0, 1, 3, 100] {
-            model.scorer.top_k(row, k, &mut Scratch::default(), &mut best);
-            assert_eq!(best.len(), k.min(model.classes.len()));
+            model.scorer().top_k(row, k, &mut Scratch::default(), &mut best);
+            assert_eq!(best.len(), k.min(model.classes().len()));
             assert!(
                 best.iter()
-                    .all(|scored| (scored.class as usize) < model.classes.len())
+                    .all(|scored| (scored.class as usize) < model.classes().len())
             );
         }
         let _ = model.explain(row);
@@ -213,7 +212,7 @@ fn class_numbers_out_of_range_do_no_harm() {
         let hostile = with_array(&bytes, "weights.postings", |postings| postings.fill(0xff));
         let loaded = bench.load(&hostile).unwrap();
         use_everything(&loaded);
-        loaded.scorer.with_precision(Precision::F16).unwrap();
+        loaded.with_precision(Precision::F16).unwrap();
         let from = entry(&bytes, "weights.postings");
         let complaint = bench.complaint(&replaced(&bytes, &from, &from.replace("\"U", "\"I")));
         assert!(

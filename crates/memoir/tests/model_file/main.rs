@@ -13,14 +13,14 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use memoir::model::{FixedScorer, LinearBuilder, Origin, Precision, Reduced, Replay, Scorer};
+use memoir::model::{
+    FixedScorer, LinearBuilder, ModelParts, Origin, Posting, Precision, Reduced, Reduction, Replay, Scorer,
+};
 use memoir::params::Value;
-use memoir::sparse::fixed::Posting;
-use memoir::sparse::{Reduction, Rows};
 use memoir::text::{
     Input, Preprocessing, RowNeeds, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme,
 };
-use memoir::{Catalogue, Dataset, Error, LabelSets, Model, Result, Session};
+use memoir::{Catalogue, Dataset, Error, LabelSets, Model, Result, Rows, Session};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -68,7 +68,7 @@ fn model(input: Input, precision: Precision) -> Model {
         ("mode", Value::Word("fast \u{1F680}".to_owned())),
         ("step", Value::Auto),
     ];
-    Model {
+    Model::from(ModelParts {
         classes: ["rök", "", "c \"quoted\"\n"].into_iter().collect(),
         preprocessing: Preprocessing {
             weighting: Weighting::fit(
@@ -91,7 +91,7 @@ fn model(input: Input, precision: Precision) -> Model {
             row_weights: Some(4.5),
             class_counts: vec![1, 0, 3],
         },
-    }
+    })
 }
 
 /// The same with fixed-point weights, which have no bias.
@@ -102,13 +102,13 @@ where
     let postings = [(0, 512), (2, -1280), (1, 1024), (0, 100), (1, 200), (2, 300)];
     let postings = postings.map(|(class, weight)| P::new(class, weight));
     let classes = if P::CLASSES > 1 << 16 { 70_000 } else { 3 };
-    let mut model = model(text(), Precision::F32);
+    let mut parts = model(text(), Precision::F32).into_parts();
     for class in 3..classes {
-        model.classes.intern(&class.to_string());
+        parts.classes.intern(&class.to_string());
     }
-    model.origin.class_counts.resize(classes, 0);
-    model.scorer = Box::new(FixedScorer::new(classes, vec![0, 2, 3, 3, 6], postings.to_vec()));
-    model
+    parts.origin.class_counts.resize(classes, 0);
+    parts.scorer = Box::new(FixedScorer::new(classes, vec![0, 2, 3, 3, 6], postings.to_vec()));
+    parts.into()
 }
 
 /// The same with dense weights in a space of two dimensions.
@@ -117,10 +117,9 @@ fn reduced_model(precision: Precision) -> Model {
     let factors = vec![0.01, 1.0 / 32_767.0, 0.0, 0.5];
     let reduction = Reduction::new(2, whole.into(), factors.into()).unwrap();
     let weights = vec![0.5, 0.25, -1.0, 1.5, 0.0, 0.125];
-    let mut model = model(vectors(), Precision::F32);
-    let scorer: Box<dyn Scorer> = Box::new(Reduced::new(3, Arc::new(reduction), weights));
-    model.scorer = scorer.with_precision(precision).unwrap();
-    model
+    let mut parts = model(vectors(), Precision::F32).into_parts();
+    parts.scorer = Box::new(Reduced::new(3, Arc::new(reduction), weights));
+    Model::from(parts).with_precision(precision).unwrap()
 }
 
 fn vectors() -> Input {

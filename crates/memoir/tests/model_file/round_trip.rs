@@ -2,11 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use memoir::model::{Explanation, Scratch};
-use memoir::sparse::fixed::{Narrow, Wide};
-use memoir::sparse::{RowView, Scored};
+use memoir::model::{Explanation, ModelParts, Narrow, Scratch, Wide};
 use memoir::train::TrainRequest;
-use memoir::{Cancel, ClassNames, Dataset, Session};
+use memoir::{Cancel, ClassNames, Dataset, RowView, Scored, Session};
 
 use super::*;
 
@@ -16,7 +14,7 @@ fn answers(model: &Model) -> Vec<Vec<Scored>> {
     let rows = rows();
     rows.iter()
         .map(|row| {
-            model.scorer.top_k(row, 3, &mut scratch, &mut best);
+            model.scorer().top_k(row, 3, &mut scratch, &mut best);
             best.clone()
         })
         .collect()
@@ -30,16 +28,19 @@ fn everything_comes_back() {
             let original = model(input, precision);
             let bytes = bench.save(&original);
             let loaded = bench.load(&bytes).unwrap();
-            assert_eq!(loaded.classes, original.classes);
-            assert_eq!(loaded.classes.find("rök"), Some(0));
-            assert_eq!(loaded.origin, original.origin);
+            assert_eq!(loaded.classes(), original.classes());
+            assert_eq!(loaded.classes().find("rök"), Some(0));
+            assert_eq!(loaded.origin(), original.origin());
             assert_eq!(answers(&loaded), answers(&original));
-            let (weighting, expected) = (&loaded.preprocessing.weighting, &original.preprocessing.weighting);
+            let (weighting, expected) = (
+                &loaded.preprocessing().weighting,
+                &original.preprocessing().weighting,
+            );
             assert_eq!(weighting.scheme, expected.scheme);
             assert_eq!(weighting.constant, expected.constant);
             assert_eq!(*weighting.feature_weights, *expected.feature_weights);
             assert_eq!(*weighting.document_frequency, *expected.document_frequency);
-            match (&loaded.preprocessing.input, &original.preprocessing.input) {
+            match (&loaded.preprocessing().input, &original.preprocessing().input) {
                 (Input::Text(text), Input::Text(expected)) => {
                     assert_eq!(text.params, expected.params);
                     assert_eq!(text.vocabulary.find("wåter"), Some(3));
@@ -80,8 +81,8 @@ fn reduced_models_come_back() {
         assert_eq!(answers(&loaded), answers(&original));
         assert_eq!(loaded.summary().unwrap(), original.summary().unwrap());
         assert_eq!(bench.save(&loaded), bytes);
-        let wide = loaded.scorer.with_precision(Precision::F32).unwrap();
-        assert_eq!(wide.weight_storage(), Some((6, "f32")));
+        let wide = loaded.with_precision(Precision::F32).unwrap();
+        assert_eq!(wide.scorer().weight_storage(), Some((6, "f32")));
     }
 }
 
@@ -89,10 +90,7 @@ fn reduced_models_come_back() {
 fn precision_can_be_chosen_before_saving() {
     let single = model(vectors(), Precision::F32);
     let expected = model(vectors(), Precision::F16);
-    let half = Model {
-        scorer: single.scorer.with_precision(Precision::F16).unwrap(),
-        ..single
-    };
+    let half = single.with_precision(Precision::F16).unwrap();
     let bench = Bench::new();
     assert_eq!(bench.save(&half), bench.save(&expected));
     assert_eq!(half.summary().unwrap().precision, Some("f16"));
@@ -126,7 +124,7 @@ fn many_classes_take_long_numbers() {
     let classes = 70_000;
     let mut builder = LinearBuilder::new(classes);
     builder.push_feature([(1, 1.0), (69_999, 2.0)]);
-    let original = Model {
+    let original = Model::from(ModelParts {
         classes: (0..classes).map(|class| class.to_string()).collect(),
         scorer: Box::new(builder.finish(Precision::F32)),
         preprocessing: Preprocessing {
@@ -144,7 +142,7 @@ fn many_classes_take_long_numbers() {
         calibration: None,
         replay: None,
         origin: Origin::default(),
-    };
+    });
     let loaded = bench.load(&bench.save(&original)).unwrap();
     let mut predictor = loaded.predictor();
     let best = predictor.vector(&mut vec![(0, 5.0), (7, 1.0)], 2).unwrap();
@@ -159,7 +157,7 @@ fn many_classes_take_long_numbers() {
 #[test]
 fn a_model_without_rows_features_or_classes_is_still_a_file() {
     let bench = Bench::new();
-    let original = Model {
+    let original = Model::from(ModelParts {
         classes: ClassNames::new(),
         scorer: Box::new(LinearBuilder::new(0).finish(Precision::F32)),
         preprocessing: Preprocessing {
@@ -177,7 +175,7 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
         calibration: None,
         replay: None,
         origin: Origin::default(),
-    };
+    });
     let loaded = bench.load(&bench.save(&original)).unwrap();
     assert!(
         loaded
@@ -221,7 +219,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
         let catalogue = Catalogue::new();
         let algorithm = catalogue.find("centroid").unwrap();
         let method = algorithm.configure([]).unwrap();
-        let trained = Model {
+        let trained = Model::from(ModelParts {
             classes: data.classes.clone(),
             preprocessing: Preprocessing {
                 input: Input::Vectors {
@@ -243,11 +241,11 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
             calibration: None,
             replay: None,
             origin: Origin::default(),
-        };
+        });
         let predictions = trained.predict_rows(&data.rows, 5, &session).unwrap();
         let mut one_by_one = Vec::new();
         trained
-            .scorer
+            .scorer()
             .top_k(data.rows.row(1999), 5, &mut Scratch::default(), &mut one_by_one);
         assert_eq!(predictions.row(1999), one_by_one);
         assert_eq!(predictions.iter().len(), 2000);
@@ -322,7 +320,7 @@ fn the_nearest_classes_have_the_largest_cosines() {
     for model in [model(vectors(), Precision::F32), fixed_model::<Narrow>()] {
         let weights = |class: u32| {
             let mut dense = [0f64; 4];
-            for (feature, weight) in model.scorer.class_weights(class).unwrap() {
+            for (feature, weight) in model.scorer().class_weights(class).unwrap() {
                 dense[feature as usize] = f64::from(weight);
             }
             dense

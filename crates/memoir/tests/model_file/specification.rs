@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memoir::model::Scratch;
-use memoir::sparse::fixed::{Narrow, Wide};
+use memoir::model::{Narrow, Scratch, Wide};
 
 use super::document_reader::Reader;
 use super::*;
@@ -75,11 +74,7 @@ fn a_reader_made_from_the_document_understands_packed_weights() {
     let bench = Bench::new();
     for precision in [Precision::F16, Precision::Int8] {
         for fixed in [fixed_model::<Narrow>(), fixed_model::<Wide>()] {
-            let packed = fixed.scorer.with_precision(precision).unwrap();
-            let original = Model {
-                scorer: packed,
-                ..fixed
-            };
+            let original = fixed.with_precision(precision).unwrap();
             let reader = Reader::new(&bench.save(&original));
             assert_eq!(reader.texts["scorer"], "packed");
             let input = "smoke on wåter smoke unheard";
@@ -103,12 +98,12 @@ fn a_vector_model_says_how_features_are_numbered() {
     );
     let mut weighted = Rows::new();
     original
-        .preprocessing
+        .preprocessing()
         .vector_row(&mut vec![(3, 2.0), (0, 1.0)], &mut weighted)
         .unwrap();
     let mut best = Vec::new();
     original
-        .scorer
+        .scorer()
         .top_k(weighted.row(0), 1, &mut Scratch::default(), &mut best);
     let scores = reader.linear_scores(&BTreeMap::from([(0, 1.0), (3, 2.0)]));
     assert_eq!(scores[best[0].class as usize], best[0].score);

@@ -1,6 +1,6 @@
 use memoir::model::Scratch;
-use memoir::oracle::{Oracle, OracleKind, Query, rivals};
-use memoir::sparse::{ClassRows, ClassVectors, RowView, Rows, Scored};
+use memoir::oracle::{ClassRows, ClassVectors, Oracle, OracleKind, Query, rivals};
+use memoir::{RowView, Rows, Scored};
 use rand::RngExt;
 
 use crate::subjects;

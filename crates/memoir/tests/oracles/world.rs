@@ -2,9 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use memoir::Session;
-use memoir::oracle::{Oracle, OracleKind, Query};
-use memoir::sparse::{ClassRows, ClassVectors, RowView, Rows, Scored};
+use memoir::oracle::{ClassRows, ClassVectors, Oracle, OracleKind, Query};
+use memoir::{RowView, Rows, Scored, Session};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use super::*;
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::model::{LinearBuilder, Model, Origin, Precision};
 use crate::sparse::Rows;
 use crate::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};

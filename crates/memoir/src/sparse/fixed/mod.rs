@@ -21,7 +21,9 @@ pub(crate) use lookup::for_each_common;
 pub use packed::{Bits, PackedRow, pack};
 pub(crate) use packed::{number, push_number};
 pub use posting::{Narrow, Posting, Wide};
-pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_row, quantize_trimmed, quantize_weight};
+#[cfg(test)]
+pub(crate) use quantize::quantize_row;
+pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_trimmed, quantize_weight};
 pub(crate) use quantize::{least_kept, quantize_into};
 pub(crate) use search::search_others;
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};

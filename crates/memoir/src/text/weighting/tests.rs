@@ -187,8 +187,8 @@ fn labels_of_rows_set_aside_are_not_known() {
     };
     let mut labels = LabelSets::new();
     (0..4000u32).for_each(|row| labels.push([row % 200]));
-    let choice = SetAside::of(&labels);
-    let hashes = SetAside::hashes(&all);
+    let choice = CalibrationSplit::of(&labels);
+    let hashes = CalibrationSplit::hashes(&all);
     let is_aside = |row: &usize| choice.has(hashes[*row]);
     let aside = (0..4000).find(is_aside).unwrap();
     let other = (0..4000).find(|row| !is_aside(row)).unwrap();

@@ -8,7 +8,7 @@ use super::sampling::{Example, Sampler};
 use super::settings::{Penalty, Settings};
 use super::theory_note;
 use super::weights::{RowBuffer, Weights};
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::{Scorer, Scratch};
 use crate::oracle::{Oracle, Query, rivals};
 use crate::sparse::Addend;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::Prediction;
 use super::weights::Weights;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer, Scratch};
 use crate::sparse::{ClassRows, ClassVectors};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::settings::{MemoirLshParams, Penalty, Settings};
 use super::{TrainRequest, Trained, Trainer, descent};
 use crate::catalogue::AlgorithmParams;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::oracle::OracleKind;
 use crate::sparse::ClassDense;
 use crate::sparse::svd::truncated_svd;

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::{Error, Result, choices};
 
 choices! {

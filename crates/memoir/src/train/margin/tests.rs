@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::{Linear, Scorer, Scratch};
 use crate::params::Parameters;
 use crate::sparse::RowView;

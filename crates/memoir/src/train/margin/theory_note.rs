@@ -2,7 +2,7 @@
 
 use super::settings::{Penalty, Settings};
 use super::weights::{RowBuffer, Weights};
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::eval::margins::{Margins, epsilon};
 use crate::eval::theory::{Theorem2, Theorem3};
 use crate::oracle::Oracle;

@@ -2,7 +2,7 @@
 
 use super::tests::{separable, session, settings, start, weights};
 use super::*;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::eval::theory::{Theorem2, Theorem3};
 use crate::model::{Linear, Scratch};
 use crate::oracle::{Exact, Oracle, Query};

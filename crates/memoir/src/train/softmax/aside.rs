@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::data::{Dataset, SetAside};
+use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{CANDIDATES, HeldOutScores};
 use crate::model::{Scorer, Scratch};
 use crate::sparse::Scored;
@@ -30,7 +30,7 @@ pub(super) struct Aside {
 impl Aside {
     /// Sets rows of `data` aside. No class loses all of its rows; classes may have had some before.
     pub(super) fn choose(data: &Dataset, class_counts_before: &[u32]) -> Self {
-        let mut choice = SetAside::of(&data.labels);
+        let mut choice = CalibrationSplit::of(&data.labels);
         if !class_counts_before.is_empty() {
             // What a row set aside is worth is lost anew in every part.
             choice = choice.halved();
@@ -38,7 +38,7 @@ impl Aside {
         if choice.is_empty() {
             return Self::nobody();
         }
-        let hashes = SetAside::hashes(&data.rows);
+        let hashes = CalibrationSplit::hashes(&data.rows);
         let mut left = data.labels.class_counts(data.classes.len());
         for (left, before) in left.iter_mut().zip(class_counts_before) {
             *left = left.saturating_add(*before);

@@ -6,7 +6,7 @@ use super::earlier::Earlier;
 use super::memory::RivalMemory;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, Weights};
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::sparse::fixed::{Posting, padded};
 use crate::{Error, Result, Session};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::rows::QuantizedRows;
-use crate::data::{Dataset, RowsByClass};
+use crate::dataset::{Dataset, RowsByClass};
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::quantize_weight;
 use crate::{Result, Session};

@@ -4,7 +4,7 @@ use super::centroids::Start;
 use super::gradient::LeftOut;
 use super::params::{Rescan, Search, SoftmaxParams};
 use super::rivals::Precision;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::params::{ParameterType, Value};
 use crate::sparse::fixed::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
 

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rehearse;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::sparse::fixed::{Posting, quantize_weight};
 use crate::train::BaseModel;
 use crate::{Error, Result, Session};

@@ -12,7 +12,7 @@
 
 use super::earlier::Earlier;
 use super::gradient::Slope;
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::sparse::fixed::Posting;
 
 /// The part of the logarithm of shares by which scores are shifted; measured, like the constants below, on streams of parts with new

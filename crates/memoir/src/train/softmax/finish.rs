@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::choices::Choices;
 use super::rows::QuantizedRows;
 use super::weights::Weights;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
 use crate::per_thread::PerThread;

@@ -32,7 +32,7 @@ mod weights;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::model::Replay;
 use crate::sparse::fixed::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;

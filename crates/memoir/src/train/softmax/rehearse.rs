@@ -3,7 +3,7 @@
 use rand::seq::index;
 
 use crate::Session;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 
 /// Rows repeated for each new one, at most: going on is to cost time by the new rows.
 const MOST_PER_NEW_ROW: usize = 4;

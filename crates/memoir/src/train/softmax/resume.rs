@@ -7,10 +7,10 @@ use super::finish::Best;
 use super::memory::RivalMemory;
 use super::params::SoftmaxParams;
 use super::weights::Weights;
-use crate::data::Dataset;
+use crate::checkpoint::{Checkpoints, Fingerprint, State};
+use crate::dataset::Dataset;
 use crate::params::Parameters;
 use crate::sparse::fixed::Posting;
-use crate::train::{Checkpoints, Fingerprint, State};
 use crate::{Result, Session};
 
 /// How far training is: the next batch is number `batch` of pass `pass`, both counted from 0.

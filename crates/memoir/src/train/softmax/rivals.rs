@@ -11,7 +11,7 @@ use super::memory::RivalMemory;
 use super::rows::QuantizedRows;
 use super::update::BatchSlopes;
 use super::weights::Weights;
-use crate::data::Dataset;
+use crate::dataset::Dataset;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::{FixedScore, Posting, QuantizedRow, SearchScratch, Sum, search_others};
 use crate::{Result, Session};

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::rows::QuantizedRows;
 use super::weights::Weights;
-use crate::data::LabelSets;
+use crate::dataset::LabelSets;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::{FixedScore, Posting, SearchScratch, search};
 use crate::{Result, Session};
@@ -102,7 +102,7 @@ mod tests {
     use super::super::earlier::Earlier;
     use super::super::weights::Layout;
     use super::*;
-    use crate::data::Dataset;
+    use crate::dataset::Dataset;
     use crate::sparse::fixed::Narrow;
 
     const CLASSES: u32 = 40;

@@ -1,6 +1,6 @@
-//! Which rows are set aside to calibrate by. Decided by what is in a row alone, because two places must
-//! agree on it: the weighting of features, which must not know the labels of these rows, and the training
-//! that leaves them out.
+//! The calibration split: which rows are scored before they are learned from. Decided by what is in a row
+//! alone, because two places must agree on it: the weighting of features, which must not know the labels of
+//! these rows, and the training that leaves them for last.
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,12 +24,12 @@ const ONE_IN: usize = 25;
 
 /// A choice of rows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SetAside {
+pub(crate) struct CalibrationSplit {
     /// Rows whose hash is below are set aside.
     limit: u64,
 }
 
-impl SetAside {
+impl CalibrationSplit {
     /// The choice for rows with these labels.
     pub(crate) fn of(labels: &LabelSets) -> Self {
         let rows = labels.len();

@@ -1,8 +1,7 @@
 //! Puts parsed blocks together to one dataset, with little memory beside it.
 
-use super::parsed::Parsed;
-use super::reader::Position;
-use super::{ClassNames, Dataset};
+use crate::data::{Parsed, Position};
+use crate::dataset::{ClassNames, Dataset};
 use crate::sparse::Rows;
 
 /// A dataset in the making.

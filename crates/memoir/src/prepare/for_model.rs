@@ -1,0 +1,170 @@
+//! Rows for a model that is there: all at once to evaluate it, or block by block.
+
+use super::assemble::Assembly;
+use crate::data::{Content, Format, Parsed, Purpose, ReadOptions, ReadReport, Reader, Source};
+use crate::dataset::{ClassNames, Dataset, LabelSets};
+use crate::sparse::Rows;
+use crate::text::{Input, Preprocessing, TextScratch};
+use crate::{Error, Result, Session};
+
+/// Some rows in the order of the input, ready for a model.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The rows, weighted as the model wants them.
+    pub rows: Rows,
+    /// The labels that came with them, numbered as in `classes`; rows without labels have empty sets.
+    pub labels: LabelSets,
+    /// Names of the classes that occur in this block.
+    pub classes: ClassNames,
+    /// 1-based number of the line where each row begins.
+    pub lines: Vec<u64>,
+    /// The same of each row that was bad and left out.
+    pub skipped: Vec<u64>,
+}
+
+/// Reads `source` to evaluate a model that was trained with `preprocessing` on `classes`.
+///
+/// Features that the model does not know are dropped. Classes that it does not know are kept, with numbers beyond
+/// the model's, so that an evaluation counts them as errors; the report says how many there are.
+pub fn read_with(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    classes: &ClassNames,
+    session: &Session<'_>,
+) -> Result<(Dataset, ReadReport)> {
+    let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
+    check_content(&reader, preprocessing)?;
+    let mut assembly = Assembly::new(classes.clone(), 0);
+    reader.run(
+        |parsed| prepare(parsed, preprocessing),
+        |parsed, prepared, position| {
+            prepared?;
+            assembly.add(parsed, position);
+            Ok(())
+        },
+    )?;
+    let mut report = reader.take_report();
+    report.unlabelled_rows = assembly.unlabelled_rows();
+    report.rows_with_unknown_classes = assembly.rows_with_classes_from(classes.len() as u32);
+    let data = assembly.finish(preprocessing.features());
+    report.unknown_classes = (data.classes.len() - classes.len()) as u64;
+    report.tell(reader.name(), session);
+    report.tell_unlabelled(reader.name(), session);
+    Ok((data, report))
+}
+
+/// Reads `source` block by block in constant memory, each block ready for a model trained with `preprocessing`.
+///
+/// Where input comes in slowly, what is there is handed on at once. Where neither options nor name tell the format
+/// (standard input, `.txt`), a text model gets raw lines ([`Format::Lines`]) and a vector model libsvm, unless the
+/// first line shows another format.
+pub fn stream_with(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    session: &Session<'_>,
+    take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    let purpose = Purpose::Prediction(fallback(preprocessing));
+    stream(source, options, preprocessing, purpose, session, take)
+}
+
+/// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that says so.
+pub fn stream_labelled(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    session: &Session<'_>,
+    take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    let purpose = Purpose::Measurement(fallback(preprocessing));
+    stream(source, options, preprocessing, purpose, session, take)
+}
+
+fn stream(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    purpose: Purpose,
+    session: &Session<'_>,
+    mut take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
+    let mut reader = Reader::open(source, options, purpose, session)?;
+    check_content(&reader, preprocessing)?;
+    let mut unlabelled = 0;
+    reader.run(
+        |parsed| prepare(parsed, preprocessing),
+        |parsed, prepared, position| {
+            prepared?;
+            unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
+            let numbers = |lines: &[u32]| {
+                let lines = lines.iter();
+                lines.map(|&line| position.lines + u64::from(line) + 1).collect()
+            };
+            let (lines, skipped) = (numbers(&parsed.row_lines), numbers(&parsed.bad_lines));
+            take(Block {
+                rows: std::mem::take(&mut parsed.rows),
+                labels: std::mem::take(&mut parsed.labels),
+                classes: std::mem::take(&mut parsed.names),
+                lines,
+                skipped,
+            })
+        },
+    )?;
+    let mut report = reader.take_report();
+    report.unlabelled_rows = unlabelled;
+    report.tell(reader.name(), session);
+    Ok(report)
+}
+
+/// What a model trained with `preprocessing` wants its rows to hold.
+fn wanted(preprocessing: &Preprocessing) -> Content {
+    match preprocessing.input {
+        Input::Vectors { .. } => Content::Vectors,
+        Input::Text(_) => Content::Text,
+    }
+}
+
+/// What rows for such a model are in where nothing tells their format.
+fn fallback(preprocessing: &Preprocessing) -> Format {
+    match wanted(preprocessing) {
+        Content::Vectors => Format::Libsvm,
+        Content::Text => Format::Lines,
+    }
+}
+
+/// Fails if the rows are not what the model wants.
+pub(super) fn check_content(reader: &Reader<'_, '_>, preprocessing: &Preprocessing) -> Result<()> {
+    let wanted = wanted(preprocessing);
+    if reader.content() == wanted {
+        return Ok(());
+    }
+    Err(Error::Mismatch(format!(
+        "the model was trained on {wanted}, but {} holds {}; give it one of the formats {}",
+        reader.name(),
+        reader.content(),
+        wanted.formats()
+    )))
+}
+
+/// Makes the rows of a block what the model wants.
+fn prepare(parsed: &mut Parsed, preprocessing: &Preprocessing) -> Result<()> {
+    if let Input::Text(_) = preprocessing.input {
+        let mut scratch = TextScratch::default();
+        for text in parsed.texts.iter() {
+            preprocessing.text_row(text, &mut scratch, &mut parsed.rows)?;
+        }
+    } else {
+        parsed.rows.truncate_columns(preprocessing.input_features());
+        for index in 0..parsed.rows.len() {
+            let (indices, values) = parsed.rows.row_mut(index);
+            preprocessing.weighting.apply(indices, values);
+        }
+        if preprocessing.weighting.constant {
+            parsed.rows.extend_all(preprocessing.input_features() as u32, 1.0);
+        }
+    }
+    parsed.rows.set_width(preprocessing.features());
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! Files or memory become rows that an algorithm can learn from, or that a model can answer.
+//!
+//! ```text
+//! Examples ──► raw rows (data/, text/) ──► weighting ──► TrainingData
+//! ```
+//!
+//! Where the examples come from makes no difference to what becomes of them.
+
+mod assemble;
+mod for_model;
+mod options;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+use rayon::prelude::*;
+
+use crate::data::{ReadOptions, ReadReport, Source};
+use crate::dataset::{ClassNames, Dataset};
+use crate::sparse::Rows;
+use crate::text::{Input, Preprocessing, TextPipeline, TextScratch, Weighting};
+use crate::{Result, Session};
+
+pub use for_model::{Block, read_with, stream_labelled, stream_with};
+pub use options::{PrepOptions, WeightingChoice};
+use raw::{RawData, TEXTS_PER_BLOCK};
+
+/// Labelled examples: where they come from, or what they are.
+pub enum Examples<'a> {
+    /// A file or stream.
+    Read {
+        /// Where it is.
+        source: Source,
+        /// How it is to be read.
+        options: &'a ReadOptions,
+    },
+    /// Texts in memory.
+    Texts {
+        /// The texts.
+        texts: &'a [&'a str],
+        /// Their labels, classes and weights. It has no rows.
+        about: Dataset,
+    },
+    /// Sparse vectors in memory.
+    Vectors {
+        /// The vectors with the caller's values, as wide as there are features; labels, classes and weights.
+        data: Dataset,
+        /// What the caller calls the first feature (0 or 1), for names and explanations.
+        first: u32,
+    },
+}
+
+/// Training data: weighted rows, how they were made, and what reading came across.
+#[derive(Debug)]
+pub struct TrainingData {
+    /// The rows, weighted, with the constant feature if it was asked for.
+    pub data: Dataset,
+    /// How later rows are made alike.
+    pub preprocessing: Preprocessing,
+    /// What reading came across.
+    pub report: ReadReport,
+}
+
+/// What preparing rows must know of the model that training continues from.
+#[derive(Debug, Clone, Copy)]
+pub struct BaseRows<'a> {
+    /// How the model makes rows.
+    pub preprocessing: &'a Preprocessing,
+    /// Its classes, whose numbers stay.
+    pub classes: &'a ClassNames,
+    /// Number of rows it was trained on.
+    pub rows: u64,
+}
+
+/// Prepares `examples` for training. Rows without a label are kept; the report says how many there are.
+///
+/// With `base`, classes and features keep the numbers that they have there, new ones come behind them, and what turns
+/// raw input into rows takes the new rows into account. Of `prep` only the needs count then.
+pub fn prepare(
+    examples: Examples<'_>,
+    prep: &PrepOptions,
+    base: Option<&BaseRows<'_>>,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
+    let RawData {
+        mut data,
+        vocabulary,
+        first,
+        report,
+        name,
+    } = raw::collect(examples, prep, base, session)?;
+    let preprocessing = match base {
+        Some(base) => session.run(|| {
+            let (rows, labels) = (&data.rows, &data.labels);
+            base.preprocessing
+                .grown(prep.needs, base.rows, rows, labels, vocabulary)
+        })?,
+        None => {
+            let input = match vocabulary {
+                Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
+                None => Input::Vectors {
+                    features: data.rows.width(),
+                    first,
+                },
+            };
+            let weighting = session.run(|| {
+                let scheme = prep.weighting.scheme(&data.rows);
+                Weighting::fit(scheme, prep.needs, &data.rows, &data.labels)
+            });
+            Preprocessing { input, weighting }
+        }
+    };
+    preprocessing.apply_all(&mut data.rows, session)?;
+    if let Some(name) = name {
+        report.tell(&name, session);
+        report.tell_unlabelled(&name, session);
+    }
+    Ok(TrainingData {
+        data,
+        preprocessing,
+        report,
+    })
+}
+
+/// [`prepare`] for a file or stream, with no model to continue from.
+pub fn read_training(
+    source: Source,
+    options: &ReadOptions,
+    prep: &PrepOptions,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
+    prepare(Examples::Read { source, options }, prep, None, session)
+}
+
+/// Prepares `examples` for a model that was trained with `preprocessing` on `classes`, as [`read_with`] does with files.
+pub fn prepare_with(
+    examples: Examples<'_>,
+    preprocessing: &Preprocessing,
+    classes: &ClassNames,
+    session: &Session<'_>,
+) -> Result<Dataset> {
+    let mut data = match examples {
+        Examples::Read { source, options } => {
+            return Ok(read_with(source, options, preprocessing, classes, session)?.0);
+        }
+        Examples::Texts { texts, mut about } => {
+            about.rows = preprocessing.text_rows(texts, session)?;
+            about
+        }
+        Examples::Vectors { mut data, .. } => {
+            data.rows = preprocessing.vector_rows(&data.rows, session)?;
+            data
+        }
+    };
+    raw::check_lengths(&data)?;
+    let mut known = classes.clone();
+    let numbers: Vec<u32> = data.classes.iter().map(|name| known.intern(name)).collect();
+    data.labels = data.labels.renumbered(&numbers);
+    data.classes = known;
+    Ok(data)
+}
+
+impl Preprocessing {
+    /// The weighted rows of `texts`, made in parallel, in their order.
+    pub fn text_rows(&self, texts: &[&str], session: &Session<'_>) -> Result<Rows> {
+        let parts: Vec<Result<Rows>> = session.run(|| {
+            let blocks = texts.par_chunks(TEXTS_PER_BLOCK);
+            blocks
+                .map_init(TextScratch::default, |scratch, block| {
+                    session.check()?;
+                    let mut rows = Rows::new();
+                    for text in block {
+                        self.text_row(text, scratch, &mut rows)?;
+                    }
+                    Ok(rows)
+                })
+                .collect()
+        });
+        let mut rows = Rows::new();
+        for part in parts {
+            rows.append(&part?);
+        }
+        rows.set_width(self.features());
+        Ok(rows)
+    }
+
+    /// The weighted rows of `vectors`, which hold the caller's values.
+    pub fn vector_rows(&self, vectors: &Rows, session: &Session<'_>) -> Result<Rows> {
+        let mut rows = Rows::new();
+        let mut entries = Vec::new();
+        for (number, row) in vectors.iter().enumerate() {
+            if number.is_multiple_of(TEXTS_PER_BLOCK) {
+                session.check()?;
+            }
+            entries.extend(row.iter());
+            self.vector_row(&mut entries, &mut rows)?;
+        }
+        rows.set_width(self.features());
+        Ok(rows)
+    }
+}

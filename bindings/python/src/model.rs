@@ -195,7 +195,7 @@ impl Model {
         let mut scratch = RowScratch::default();
         let explained = shared
             .prepare(0, self.inner.preprocessing(), &mut scratch, &mut rows)
-            .and_then(|()| json(&self.inner.explain(rows.row(0))?));
+            .and_then(|()| json(&self.inner.explain_row(rows.row(0))?));
         explained.map_err(exception)
     }
 

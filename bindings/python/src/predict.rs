@@ -1,7 +1,7 @@
 //! Predicting many rows without a copy of them: each worker prepares its rows itself, a few at a time.
 
-use memoir::model::Scratch;
 use memoir::model::calibration::CANDIDATES;
+use memoir::model::{SHARING, Scratch, score_shares};
 use memoir::{Model, Result, Rows, Scored, Session};
 use rayon::prelude::*;
 
@@ -12,9 +12,6 @@ pub(crate) const FEW_ROWS: usize = 64;
 
 /// Rows that a worker predicts between two looks at the cancel flag.
 const STRIDE: usize = 64;
-
-/// Scores that a probability is a share of: those of lower ranks add next to nothing.
-const SHARING: usize = 100;
 
 /// What to give with each class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +63,7 @@ impl Worker {
                     scored.score = probability;
                 }
             }
-            (Measure::Probability, None) => share(&mut self.best),
+            (Measure::Probability, None) => score_shares(&mut self.best),
         }
         for ((class, score), best) in classes.iter_mut().zip(scores.iter_mut()).zip(&self.best) {
             (*class, *score) = (best.class, best.score);
@@ -77,18 +74,6 @@ impl Worker {
             scores[scored..].fill(0.0);
         }
         Ok(())
-    }
-}
-
-/// Replaces scores by their exponentials' shares.
-fn share(best: &mut [Scored]) {
-    let Some(&Scored { score: highest, .. }) = best.first() else {
-        return;
-    };
-    let weight = |scored: &Scored| f64::from(scored.score - highest).exp();
-    let sum: f64 = best.iter().map(weight).sum();
-    for scored in best {
-        scored.score = (weight(scored) / sum) as f32;
     }
 }
 

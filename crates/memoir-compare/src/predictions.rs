@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::bail;
-use memoir::eval::{Evaluation, Report};
 use memoir::Scored;
+use memoir::eval::{Evaluation, Report};
 use memoir_report::sizes::{show_count, show_counted};
 
 use crate::convert::Vectors;

@@ -15,6 +15,7 @@
 
 pub mod catalogue;
 pub mod checkpoint;
+mod classifier;
 pub mod data;
 pub mod dataset;
 mod error;
@@ -33,8 +34,9 @@ pub mod text;
 pub mod train;
 
 pub use catalogue::Catalogue;
+pub use classifier::Classifier;
 pub use dataset::{ClassNames, Dataset, LabelSets};
 pub use error::{Error, Result};
-pub use model::Model;
+pub use model::{Answer, Model};
 pub use session::{Cancel, Event, Observer, Session, Silent};
 pub use sparse::{RowView, Rows, Scored};

@@ -6,18 +6,17 @@ use std::time::Instant;
 
 use clap::Args;
 use memoir::data::{ReadOptions, Source};
-use memoir::prepare::Examples;
 use memoir::model::write_beside;
+use memoir::prepare::Examples;
 use memoir::text::TextScratch;
 use memoir::train::FitOptions;
-use memoir::{Catalogue, Error, Model, Rows, Session, train};
+use memoir::{Catalogue, Error, Model, Rows, Session, eval, train};
 use memoir_report::sizes::{show_count, show_counted, show_size, show_time};
 
 use crate::arguments::Running;
 use crate::demo_corpus::{CLASSES, Product, class_name, generate};
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
-use crate::verbs::evaluate;
 use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
@@ -67,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let train_time = start.elapsed();
     let size = model.summary()?.file_bytes;
     let start = Instant::now();
-    let report = evaluate::measure(&model, Source::new(&test_path), &ReadOptions::default(), &session)?;
+    let report = eval::evaluate(&model, Source::new(&test_path), &ReadOptions::default(), &session)?;
     let predict_time = start.elapsed();
     progress.clear();
 
@@ -144,7 +143,7 @@ fn answer(model: &Model, product: &Product) -> anyhow::Result<String> {
     model
         .preprocessing()
         .text_row(&product.text, &mut TextScratch::default(), &mut rows)?;
-    let explanation = model.explain(rows.row(0))?;
+    let explanation = model.explain_row(rows.row(0))?;
     let truth = class_name(product.class);
     let verdict = if explanation.answer.name == truth {
         "right".to_owned()

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::bail;
 use clap::Args;
-use memoir::data::{ReadOptions, Source};
-use memoir::eval::{Confidence, Evaluation, Report};
-use memoir::{Model, Session, prepare};
+use memoir::Model;
+use memoir::data::Source;
+use memoir::eval::{self, Report};
 use memoir_report::names::on_one_line;
 use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
@@ -53,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let session = arguments.running.session(context, &progress)?;
     let start = Instant::now();
     let source = Source::new(&arguments.data);
-    let report = measure(&model, source, &arguments.reading.options(), &session)?;
+    let report = eval::evaluate(&model, source, &arguments.reading.options(), &session)?;
     progress.clear();
     if let Some(folder) = &arguments.report {
         let name = |path: &PathBuf| path.display().to_string();
@@ -87,45 +86,6 @@ struct Timed<'a> {
     #[serde(flatten)]
     report: &'a Report,
     seconds: f64,
-}
-
-/// Predicts all rows of `source` and counts what is right.
-pub(crate) fn measure(
-    model: &Model,
-    source: Source,
-    options: &ReadOptions,
-    session: &Session<'_>,
-) -> anyhow::Result<Report> {
-    let name = source.name().to_owned();
-    let mut evaluation = Evaluation::new();
-    let mut confidence = model.calibration().map(|_| Confidence::default());
-    // Names that only the data knows get numbers behind the model's.
-    let mut names = model.classes().clone();
-    let mut labels = Vec::new();
-    prepare::stream_labelled(source, options, model.preprocessing(), session, |block| {
-        let predictions = match confidence {
-            Some(_) => model.predict_probabilities(&block.rows, Evaluation::DEPTH, session)?,
-            None => model.predict_rows(&block.rows, Evaluation::DEPTH, session)?,
-        };
-        let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
-        for (row, best) in predictions.iter().enumerate() {
-            labels.clear();
-            labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
-            evaluation.add(&labels, best);
-            if let (Some(confidence), Some(answer)) = (&mut confidence, best.first())
-                && !labels.is_empty()
-            {
-                confidence.add(answer.score, labels.contains(&answer.class));
-            }
-        }
-        Ok(())
-    })?;
-    if evaluation.rows() == 0 {
-        bail!("{name}: no row has a label; an evaluation needs them");
-    }
-    let mut report = evaluation.report(&names, &model.origin().class_counts);
-    report.confidence = confidence.map(|confidence| confidence.report());
-    Ok(report)
 }
 
 /// The report for people. `write!` to a `String` cannot fail.

@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             }
             (None, row) => vector(row.as_deref().unwrap_or_default(), &model, context)?,
         };
-        let mut explanation = model.explain(rows.row(0))?;
+        let mut explanation = model.explain_row(rows.row(0))?;
         let text = arguments.text.as_deref().unwrap_or_default();
         let marks = model.mark(text, &explanation);
         explanation.shorten(top);

@@ -17,6 +17,7 @@
 mod bands;
 mod confidence;
 mod confusions;
+mod evaluate;
 pub mod hash_quality;
 pub mod margins;
 pub mod model_weights;
@@ -29,5 +30,6 @@ pub mod theory;
 pub use bands::{Band, FrequencyBand};
 pub use confidence::{Confidence, ConfidenceReport, Coverage, ReliabilityBin, TARGETS};
 pub use confusions::Confusions;
+pub use evaluate::evaluate;
 pub use report::{Confusion, Report};
 pub use tally::{CUTOFFS, Evaluation};

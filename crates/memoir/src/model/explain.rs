@@ -124,7 +124,7 @@ pub struct FeatureWeight {
 
 impl Model {
     /// Explains the answer for a weighted row (see [`crate::text::Preprocessing`]).
-    pub fn explain(&self, row: RowView<'_>) -> Result<Explanation> {
+    pub fn explain_row(&self, row: RowView<'_>) -> Result<Explanation> {
         self.explain_with(row, &mut Scratch::default())
     }
 

@@ -43,8 +43,8 @@ impl Model {
     }
 
     /// Writes the model to `path`: beside it first, then renamed, so that there is never half a file.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        self.save_checked(path, || Ok(()))
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_checked(path.as_ref(), || Ok(()))
     }
 
     /// As [`Model::save`], but stops when the session is cancelled.

@@ -1,6 +1,7 @@
 //! What training leaves behind: a scorer, the classes, and how raw rows become the scorer's rows.
 //! Prediction is exact: nothing here knows oracles or trainers.
 
+mod answers;
 mod builder;
 mod calibrate;
 pub mod calibration;
@@ -33,6 +34,7 @@ use crate::{Error, Result};
 
 pub use crate::sparse::fixed::{Narrow, Posting, Wide};
 pub use crate::sparse::{Reduction, Storage, TopK};
+pub use answers::{Answer, SHARING, score_shares};
 pub use builder::LinearBuilder;
 pub use calibration::Calibration;
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark, Others};

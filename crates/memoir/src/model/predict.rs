@@ -167,17 +167,17 @@ impl Model {
     /// As [`Model::predict_rows`], with probabilities in place of scores. Fails if the model is not calibrated.
     pub fn predict_probabilities(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
         self.calibrated()?;
-        self.predict(rows, k, true, session)
+        self.predict_all(rows, k, true, session)
     }
 
     /// The `k` best classes of each of `rows`, which are weighted already (see [`crate::text::Preprocessing`]).
     ///
     /// Works in the session's pool; the answer does not depend on its size.
     pub fn predict_rows(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
-        self.predict(rows, k, false, session)
+        self.predict_all(rows, k, false, session)
     }
 
-    fn predict(
+    fn predict_all(
         &self,
         rows: &Rows,
         k: usize,

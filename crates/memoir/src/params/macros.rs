@@ -252,3 +252,47 @@ macro_rules! choices {
         }
     };
 }
+
+/// [`parameters!`](crate::parameters) for an algorithm of this crate: [`Classifier`](crate::Classifier) gets the
+/// setters, too.
+macro_rules! own_parameters {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident {
+            $(
+                $(#[doc = $help:literal])+
+                $field:ident: $type:ty = $default:literal $(in $kind:expr)?;
+            )*
+            $(..$group:ident: $group_type:ty $(, with $($other:literal = $other_default:literal),+)?;)?
+        }
+    ) => {
+        $crate::parameters! {
+            $(#[$attribute])*
+            $visibility struct $name {
+                $(
+                    $(#[doc = $help])+
+                    $field: $type = $default $(in $kind)?;
+                )*
+                $(..$group: $group_type $(, with $($other = $other_default),+)?;)?
+            }
+        }
+
+        impl $crate::Classifier<'_, $name> {
+            $(
+                $(#[doc = $help])+
+                #[doc = concat!("\n\nDefault: `", $default, "`", $("; legal: `", stringify!($kind), "`",)? ".")]
+                pub fn $field(self, $field: <$type as $crate::params::ParameterType>::Given) -> Self {
+                    self.map_params(|params| params.$field($field))
+                }
+            )*
+            $(
+                #[doc = concat!("Sets the parameters of [`", stringify!($group_type), "`].")]
+                pub fn $group(self, $group: $group_type) -> Self {
+                    self.map_params(|params| params.$group($group))
+                }
+            )?
+        }
+    };
+}
+
+pub(crate) use own_parameters;

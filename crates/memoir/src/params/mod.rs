@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
+pub(crate) use macros::own_parameters;
 pub use typed::{ParameterType, Parameters, join_tables, kebab_case, narrows};
 
 /// The kind of value a parameter takes, with its legal range.

@@ -13,10 +13,10 @@ use super::{BaseModel, Support, TrainRequest, Trained, Trainer};
 use crate::catalogue::AlgorithmParams;
 use crate::dataset::Dataset;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer};
-use crate::params::Kind;
-use crate::{Error, Result, Session, parameters};
+use crate::params::{Kind, own_parameters};
+use crate::{Error, Result, Session};
 
-parameters! {
+own_parameters! {
     /// Parameters of `centroid`: the class whose mean row is nearest in angle.
     pub struct CentroidParams {
         /// Drop weights whose absolute value is below this; a class's weights have length 1

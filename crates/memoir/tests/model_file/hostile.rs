@@ -190,7 +190,7 @@ pub(crate) fn use_everything(model: &Model) {
                     .all(|scored| (scored.class as usize) < model.classes().len())
             );
         }
-        let _ = model.explain(row);
+        let _ = model.explain_row(row);
     }
     for class in 0..4 {
         let _ = model.class_features(class, 10, &session(1));

@@ -108,7 +108,7 @@ fn fixed_point_weights_come_back() {
         assert_eq!((summary.weights, summary.precision), (Some(6), Some("i16")));
         let mut predictor = loaded.predictor();
         predictor.text("smoke on the wåter", 1).unwrap();
-        let explanation = loaded.explain(predictor.row()).unwrap();
+        let explanation = loaded.explain_row(predictor.row()).unwrap();
         let sum: f32 = explanation
             .features
             .iter()
@@ -186,7 +186,7 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
     );
     assert!(
         loaded
-            .explain(RowView {
+            .explain_row(RowView {
                 indices: &[],
                 values: &[]
             })
@@ -257,7 +257,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
                 Ok(())
             })
             .unwrap();
-        let mut alone = trained.explain(data.rows.row(1999)).unwrap();
+        let mut alone = trained.explain_row(data.rows.row(1999)).unwrap();
         let total = |explanation: &Explanation| {
             let listed = explanation.features.iter().map(|share| share.for_answer);
             let others = explanation.others.iter().map(|others| others.for_answer);
@@ -270,7 +270,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
             (total(&alone) - whole).abs() < 1e-4,
             "what is left out is summed up"
         );
-        alone = trained.explain(data.rows.row(1999)).unwrap();
+        alone = trained.explain_row(data.rows.row(1999)).unwrap();
         alone.shorten(3);
         assert_eq!(explanations[1999], alone);
         let of_class = |class| {
@@ -358,7 +358,7 @@ fn an_answer_is_explained_by_its_features() {
         .text("Smoke on the wåter, and more", 3)
         .unwrap()
         .to_vec();
-    let explanation = original.explain(predictor.row()).unwrap();
+    let explanation = original.explain_row(predictor.row()).unwrap();
     assert_eq!(explanation.answer.class, best[0].class);
     assert_eq!(explanation.answer.score, best[0].score);
     let runner_up = explanation.runner_up.unwrap();

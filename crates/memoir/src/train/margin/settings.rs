@@ -1,9 +1,9 @@
 //! Parameters of the paper's algorithms, with the defaults of its appendix.
 
 use super::Sampling;
+use crate::choices;
 use crate::oracle::OracleParams;
-use crate::params::Kind;
-use crate::{choices, parameters};
+use crate::params::{Kind, own_parameters};
 
 /// What is added to the loss: the two algorithms differ in this alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ macro_rules! margin_parameters {
         $name:ident, lambda = $lambda:literal, margin_test = $margin_test:literal, oracle = $oracle:literal;
         $($more:tt)*
     ) => {
-        parameters! {
+        own_parameters! {
             $(#[$attribute])*
             pub struct $name {
                 /// Weight of the regulariser (the paper's lambda)

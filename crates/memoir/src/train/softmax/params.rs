@@ -2,11 +2,11 @@
 
 use super::Softmax;
 use crate::catalogue::AlgorithmParams;
-use crate::params::Kind;
+use crate::params::{Kind, own_parameters};
 use crate::train::Trainer;
-use crate::{Result, choices, parameters};
+use crate::{Result, choices};
 
-parameters! {
+own_parameters! {
     /// Parameters of `softmax`: a softmax over each row's labels and their strongest rivals.
     pub struct SoftmaxParams {
         /// Passes over the rows: the first finds each row's rivals by a scan, the others use these again

@@ -1,0 +1,46 @@
+//! A model measured on labelled rows.
+
+use super::{Confidence, Evaluation, Report};
+use crate::data::{ReadOptions, Source};
+use crate::model::Model;
+use crate::prepare::stream_labelled;
+use crate::{Error, Result, Session};
+
+/// Predicts all rows of `source` and counts what is right.
+pub fn evaluate(
+    model: &Model,
+    source: Source,
+    options: &ReadOptions,
+    session: &Session<'_>,
+) -> Result<Report> {
+    let name = source.name().to_owned();
+    let mut evaluation = Evaluation::new();
+    let mut confidence = model.calibration().map(|_| Confidence::default());
+    // Names that only the data knows get numbers behind the model's.
+    let mut names = model.classes().clone();
+    let mut labels = Vec::new();
+    stream_labelled(source, options, model.preprocessing(), session, |block| {
+        let predictions = match confidence {
+            Some(_) => model.predict_probabilities(&block.rows, Evaluation::DEPTH, session)?,
+            None => model.predict_rows(&block.rows, Evaluation::DEPTH, session)?,
+        };
+        let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
+        for (row, best) in predictions.iter().enumerate() {
+            labels.clear();
+            labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
+            evaluation.add(&labels, best);
+            if let (Some(confidence), Some(answer)) = (&mut confidence, best.first())
+                && !labels.is_empty()
+            {
+                confidence.add(answer.score, labels.contains(&answer.class));
+            }
+        }
+        Ok(())
+    })?;
+    if evaluation.rows() == 0 {
+        return Err(Error::input(name, "no row has a label; an evaluation needs them"));
+    }
+    let mut report = evaluation.report(&names, &model.origin().class_counts);
+    report.confidence = confidence.map(|confidence| confidence.report());
+    Ok(report)
+}

@@ -1,0 +1,131 @@
+//! Answers with names and probabilities, for programs that want nothing more than that.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use super::calibration::CANDIDATES;
+use super::{Explanation, Model, Scratch};
+use crate::data::{ReadOptions, Source};
+use crate::eval::{Report, evaluate};
+use crate::prepare::stream_with;
+use crate::sparse::{RowView, Rows, Scored};
+use crate::text::TextScratch;
+use crate::{Catalogue, Result, Session};
+
+/// Scores that the probability of an answer is a share of, where a model is not calibrated: those of lower
+/// ranks add next to nothing.
+pub const SHARING: usize = 100;
+
+/// A class that a model gives as an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer<'m> {
+    /// Name of the class.
+    pub class: &'m str,
+    /// How probable the model holds it to be right: by its calibration or, without one, the answer's share in
+    /// the exponentials of the best scores.
+    pub probability: f32,
+    /// Its score, which only other scores for the same input compare with.
+    pub score: f32,
+}
+
+impl Model {
+    /// Opens a model file that an algorithm of this crate has made. For other algorithms, see [`Model::load`].
+    ///
+    /// The file is mapped: what is large is read when it is needed.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load(path.as_ref(), &Catalogue::new())
+    }
+
+    /// The `k` best classes of a text, best first.
+    pub fn predict(&self, text: &str, k: usize) -> Result<Vec<Answer<'_>>> {
+        let row = self.text_row(text)?;
+        Ok(self.answers(row.row(0), k, &mut Scratch::default()))
+    }
+
+    /// The `k` best classes of a vector, given as pairs of feature and value in any order, best first.
+    pub fn predict_row(&self, entries: &[(u32, f32)], k: usize) -> Result<Vec<Answer<'_>>> {
+        let mut rows = Rows::new();
+        self.preprocessing.vector_row(&mut entries.to_vec(), &mut rows)?;
+        Ok(self.answers(rows.row(0), k, &mut Scratch::default()))
+    }
+
+    /// Reads a file, which needs no labels, and hands the `k` best classes of each of its rows to `take`, in
+    /// their order. Takes constant memory, however long the file is.
+    pub fn predict_file(
+        &self,
+        path: impl AsRef<Path>,
+        k: usize,
+        mut take: impl FnMut(&[Answer<'_>]) -> Result<()>,
+    ) -> Result<()> {
+        let session = all_threads()?;
+        let (source, options) = (Source::new(path), ReadOptions::default());
+        let mut scratch = Scratch::default();
+        stream_with(source, &options, &self.preprocessing, &session, |block| {
+            block
+                .rows
+                .iter()
+                .try_for_each(|row| take(&self.answers(row, k, &mut scratch)))
+        })?;
+        Ok(())
+    }
+
+    /// Measures the model on a file of labelled rows that it was not trained on.
+    pub fn evaluate_file(&self, path: impl AsRef<Path>) -> Result<Report> {
+        evaluate(self, Source::new(path), &ReadOptions::default(), &all_threads()?)
+    }
+
+    /// Why a text gets its answer: the words that speak for it, and for the class that comes second.
+    pub fn explain(&self, text: &str) -> Result<Explanation> {
+        self.explain_row(self.text_row(text)?.row(0))
+    }
+
+    fn text_row(&self, text: &str) -> Result<Rows> {
+        let mut rows = Rows::new();
+        self.preprocessing
+            .text_row(text, &mut TextScratch::default(), &mut rows)?;
+        Ok(rows)
+    }
+
+    /// The `k` best classes of a weighted row.
+    fn answers(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch) -> Vec<Answer<'_>> {
+        let mut best = Vec::new();
+        self.scorer
+            .top_k(row, k.max(CANDIDATES).max(SHARING), scratch, &mut best);
+        let scores = best.clone();
+        match &self.calibration {
+            Some(calibration) => {
+                let mut probabilities = Vec::new();
+                calibration.probabilities(self.known_features(row), &scores, &mut probabilities);
+                for (scored, probability) in best.iter_mut().zip(probabilities) {
+                    scored.score = probability;
+                }
+            }
+            None => score_shares(&mut best),
+        }
+        let answers = scores.iter().zip(&best).take(k);
+        answers
+            .map(|(scored, probable)| Answer {
+                class: self.classes.name(scored.class),
+                probability: probable.score,
+                score: scored.score,
+            })
+            .collect()
+    }
+}
+
+/// Replaces the scores of a row's best classes by their exponentials' shares.
+pub fn score_shares(best: &mut [Scored]) {
+    let Some(&Scored { score: highest, .. }) = best.first() else {
+        return;
+    };
+    let weight = |scored: &Scored| f64::from(scored.score - highest).exp();
+    let sum: f64 = best.iter().map(weight).sum();
+    for scored in best {
+        scored.score = (weight(scored) / sum) as f32;
+    }
+}
+
+/// A silent session with as many threads as the machine has processors.
+fn all_threads() -> Result<Session<'static>> {
+    Session::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+}

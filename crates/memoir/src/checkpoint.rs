@@ -1,7 +1,8 @@
-//! Checkpoints: the state of a long training in a file, so that a killed run can go on and end as if nothing had happened.
+//! Checkpoints: the state of a long training in a file, so that a killed run can go on and end as if nothing
+//! had happened.
 //!
-//! What follows from data, options and seed is made again; the file holds only what was learned since. It says by
-//! fingerprints which data, options, seed and program it belongs to.
+//! What follows from data, options and seed is made again; the file holds only what was learned since. It
+//! says by fingerprints which data, options, seed and program it belongs to.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -23,8 +24,8 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Checkpoints at `path`, written after `every` rows if that is given; a run that is to `resume` starts from the one
-    /// there, if there is one.
+    /// Checkpoints at `path`, written after `every` rows if that is given; a run that is to `resume` starts
+    /// from the one there, if there is one.
     pub fn new(path: PathBuf, every: Option<u64>, resume: bool) -> Self {
         Self { path, every, resume }
     }
@@ -65,7 +66,8 @@ impl Checkpoints {
         }
         let checksum = xxh3_64(&bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
-        // Always the same name: what a kill in the middle leaves behind is overwritten by the next checkpoint.
+        // Always the same name: what a kill in the middle leaves behind is overwritten by the next
+        // checkpoint.
         let mut partial = self.path.clone().into_os_string();
         partial.push(".partial");
         let partial = Path::new(&partial);
@@ -78,7 +80,8 @@ impl Checkpoints {
         write().map_err(|reason| Error::io(&self.path, "cannot write the checkpoint", reason))
     }
 
-    /// The checkpoint to start from, if there is one and it is asked for. Fails if it belongs to another training.
+    /// The checkpoint to start from, if there is one and it is asked for. Fails if it belongs to another
+    /// training.
     pub fn load(&self, belongs_to: &[Fingerprint]) -> Result<Option<SavedState>> {
         if !self.resume {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! One JSON object per line. Its keys are found like the columns of a table: `text`, and `label` or `labels`, unless
-//! options name others. Labels are a string, a whole number, an array of these, or null for none; other keys are
-//! passed over. Lines that begin with `#` are comments.
+//! One JSON object per line. Its keys are found like the columns of a table: `text`, and `label` or
+//! `labels`, unless options name others. Labels are a string, a whole number, an array of these, or null for
+//! none; other keys are passed over. Lines that begin with `#` are comments.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -132,8 +132,8 @@ impl JsonParser {
     }
 }
 
-/// The library's finding in our words. It counts columns from 1, adds the place to its message, and stands behind a
-/// value of the wrong kind, not at it.
+/// The library's finding in our words. It counts columns from 1, adds the place to its message, and stands
+/// behind a value of the wrong kind, not at it.
 fn explain(line: &str, reason: &serde_json::Error) -> Problem {
     let message = reason.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);

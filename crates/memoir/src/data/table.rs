@@ -1,9 +1,10 @@
-//! Tables with a header line: comma-separated values, where a quoted field may hold commas, line ends and doubled
-//! quotes, and tab-separated values, where quotes are characters like others.
+//! Tables with a header line: comma-separated values, where a quoted field may hold commas, line ends and
+//! doubled quotes, and tab-separated values, where quotes are characters like others.
 //!
-//! Text and labels are found by the names of their columns. Without options these are `text`, and `label` or `labels`;
-//! in a table of two columns of which one is known, the other one is the other. An empty label field is a row without
-//! labels. Every row must have as many columns as the header. Lines that begin with `#` and have one field are comments.
+//! Text and labels are found by the names of their columns. Without options these are `text`, and `label` or
+//! `labels`; in a table of two columns of which one is known, the other one is the other. An empty label
+//! field is a row without labels. Every row must have as many columns as the header. Lines that begin with
+//! `#` and have one field are comments.
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
@@ -221,8 +222,8 @@ impl TableParser {
         Ok(())
     }
 
-    /// Parses whole records. Of a record with malformed quotes, the first line is a bad row, and what follows it are
-    /// records of their own.
+    /// Parses whole records. Of a record with malformed quotes, the first line is a bad row, and what
+    /// follows it are records of their own.
     pub(super) fn parse(&self, bytes: &[u8], parsed: &mut Parsed) {
         let mut start = 0;
         while let Some(length) = self.parse_well_quoted(&bytes[start..], parsed) {
@@ -230,8 +231,8 @@ impl TableParser {
         }
     }
 
-    /// Parses records up to the first whose quotes are malformed and that has several lines; of that, the first line. The
-    /// length of what was parsed, or `None` if that was all or a bad row ends the run.
+    /// Parses records up to the first whose quotes are malformed and that has several lines; of that, the
+    /// first line. The length of what was parsed, or `None` if that was all or a bad row ends the run.
     fn parse_well_quoted(&self, bytes: &[u8], parsed: &mut Parsed) -> Option<usize> {
         let mut reader = self.reader(bytes);
         let mut record = ByteRecord::new();

@@ -64,7 +64,7 @@ def main():
         speed = test.shape[0] / seconds
         fastest = max(fastest, speed)
         print(f"scipy, chunks of {chunk:4}: accuracy {accuracy:.2f}%, {speed:8.0f} rows/s")
-    build = ["cargo", "run", "--release", "--quiet", "--example", "centroid_speed", "--"]
+    build = ["cargo", "run", "--release", "--quiet", "--bin", "centroid_speed", "--"]
     for precision in ("f32", "f16"):
         output = subprocess.run(
             [*build, train_file, test_file, "10", precision], check=True, capture_output=True

@@ -12,10 +12,10 @@ trap 'rm -rf "$work"' EXIT
 # BIN names a folder with programs that are built already.
 if [ -z "${BIN:-}" ]; then
     cargo build --quiet --release -p memoir-xc-cli
-    cargo build --quiet --release -p memoir-xc-baselines --example write_vectors --example objective
+    cargo build --quiet --release -p memoir-xc-experiments --bin write_vectors --bin objective
 fi
 bin=${BIN:-target/release}
-"$bin/examples/write_vectors" "$train" "$test" "$work/train.svm" "$work/test.svm"
+"$bin/write_vectors" "$train" "$test" "$work/train.svm" "$work/test.svm"
 
 measured() { # NAME COMMAND... : runs it, and notes CPU seconds and peak memory
     local name=$1
@@ -29,9 +29,9 @@ for pair in 1:ovr 4:msvm; do
     ours=${pair##*:}
     measured "liblinear-s$solver" liblinear-train -s "$solver" -c 1 "$work/train.svm" "$work/liblinear.model"
     liblinear-predict "$work/test.svm" "$work/liblinear.model" "$work/predictions"
-    echo "objective: $("$bin/examples/objective" liblinear "$work/train.svm" "$work/liblinear.model")"
+    echo "objective: $("$bin/objective" liblinear "$work/train.svm" "$work/liblinear.model")"
     measured "$ours" "$bin/memoir" train "$work/train.svm" --model "$work/$ours.memoir" --algorithm "$ours" \
         --weighting raw --threads 1 --quiet
     "$bin/memoir" evaluate "$work/$ours.memoir" "$work/test.svm" --json | grep '"accuracy"'
-    echo "objective: $("$bin/examples/objective" "$ours" "$work/train.svm")"
+    echo "objective: $("$bin/objective" "$ours" "$work/train.svm")"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reading a libsvm file with several labels a row: memoir against scikit-learn, turn by turn.
 
-usage: compare.py FILE [--rounds N] [--threads N] [--program target/release/examples/time_reading]
+usage: compare.py FILE [--rounds N] [--threads N] [--program target/release/time_reading]
 
 Both read the file into compressed sparse rows. Each turn is a process of its own, bound to one processor (to
 N for memoir with N threads). CPU seconds are user and system time of the whole process of memoir, and of the
@@ -53,7 +53,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--program", default="target/release/examples/time_reading")
+    parser.add_argument("--program", default="target/release/time_reading")
     arguments = parser.parse_args()
     processors = sorted(os.sched_getaffinity(0))
     one, many = set(processors[:1]), set(processors[: arguments.threads])

@@ -1,9 +1,31 @@
 //! Extreme multi-class classification on a CPU.
 //!
+//! ```rust
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::env::set_current_dir(&folder).unwrap();
+//! # let rows = "label,text\nbilling,I was charged twice\nbilling,refund me\naccount,forgot my password\n";
+//! # std::fs::write("tickets.csv", rows).unwrap();
+//! use memoir::Classifier;
+//!
+//! let model = Classifier::softmax().passes(3).fit_file("tickets.csv")?;
+//! for answer in model.predict("I was charged twice", 3)? {
+//!     println!("{} {:.2}", answer.class, answer.probability);
+//! }
+//! model.save("tickets.memoir")?;
+//! # let opened = memoir::Model::open("tickets.memoir")?;
+//! # assert_eq!(opened.predict("charged twice", 1)?[0].class, "billing");
+//! # Ok::<(), memoir::Error>(())
+//! ```
+//!
+//! [`Classifier`] makes models from files, texts and vectors; [`Model`] answers, and
+//! [`Model::open`] opens its file. The other modules are what both are
+//! made of, for programs that need more: algorithms by name ([`catalogue`]), algorithms of your own
+//! ([`train::Trainer`]), rows for an algorithm ([`prepare`]).
+//!
 //! The data flows through the modules in this order; each one's documentation says what it is responsible for:
 //!
 //! ```text
-//! data ──► text ──► sparse ──► train (asks oracle for rivals) ──► model ──► eval
+//! data, text ──► prepare ──► train (asks oracle for rivals) ──► model ──► eval
 //! ```
 //!
 //! Training a margin classifier needs, for each example, the strongest *wrong* class. Finding it exactly costs a

@@ -1,7 +1,7 @@
 //! What oracles cost on learned weights: time per query, time per changed class, recall, memory; and the same vectors as
 //! text, for other programs.
 //!
-//!     cargo run --release --example oracle_costs -- MODEL ROWS [--queries N] [--dump FOLDER] [oracle[,option=value]…] …
+//!     cargo run --release --bin oracle_costs -- MODEL ROWS [--queries N] [--dump FOLDER] [oracle[,option=value]…] …
 //!
 //! MODEL is of kind `linear` (memoir-l2, memoir-l1), ROWS labelled rows as it was trained on. One thread.
 

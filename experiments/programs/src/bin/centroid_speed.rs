@@ -1,7 +1,7 @@
 //! Trains `centroid` on a file, predicts another again and again on one thread, and prints accuracy and speed as JSON.
 //! `experiments/centroid/compare.py` sets this beside a sparse matrix product in `scipy`.
 //!
-//! `cargo run --release --example centroid_speed -- TRAIN TEST PASSES f32|f16`
+//! `cargo run --release --bin centroid_speed -- TRAIN TEST PASSES f32|f16`
 
 use std::error::Error;
 use std::num::NonZeroUsize;

@@ -75,14 +75,13 @@ fn with_flags(error: &memoir::Error, flags: &Flags) -> String {
             continue;
         }
         let is_plain = is_about_parameters && (index == 1 && shown.is_empty() || part.contains('-'));
-        if shown.ends_with(MARK) && flags.all.contains(part) {
+        let is_marked = shown.ends_with(MARK) && flags.all.contains(part);
+        if is_marked {
             shown.truncate(shown.len() - MARK.len());
-            shown += &format!("`--{part}`");
-        } else if is_plain && flags.own.contains(part) {
-            shown += &format!("`--{part}`");
-        } else {
-            shown += &format!("`{part}`");
         }
+        let is_option = is_marked || is_plain && flags.own.contains(part);
+        let dashes = if is_option { "--" } else { "" };
+        shown.extend(["`", dashes, part, "`"]);
     }
     shown
 }

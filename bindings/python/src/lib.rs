@@ -1,9 +1,9 @@
 //! What Python sees of the library: the module `memoir._memoir`, which the package's own Python code builds
 //! upon.
 //!
-//! Everything here is a thin translation: matrices, texts and labels come in ([`matrix`], [`texts`],
-//! [`labels`]), the library works in threads of its own while Python stays responsive ([`running`]), its
-//! errors become Python's ([`errors`]). What an estimator is to a user is decided in Python.
+//! Everything here is a thin translation: matrices, texts and labels come in (`matrix`, `texts`,
+//! `labels`), the library works in threads of its own while Python stays responsive (`running`), its
+//! errors become Python's (`errors`). What an estimator is to a user is decided in Python.
 
 mod catalogue;
 mod errors;

@@ -11,8 +11,8 @@ use crate::errors::value_error;
 /// Rows between two looks at the cancel flag while a matrix is taken over.
 const STRIDE: usize = 4096;
 
-/// Largest value where values are used as they are: sums of squares of any number of them, and scores, stay far from
-/// what single precision can hold.
+/// Largest value where values are used as they are: sums of squares of any number of them, and scores, stay
+/// far from what single precision can hold.
 const LARGEST_RAW: f32 = 1e15;
 
 /// The largest value that rows weighted in this way may hold. Rows that are scaled may hold anything finite.
@@ -161,7 +161,8 @@ pub(crate) trait RowSource: Send + Sync {
     fn width(&self) -> usize;
     /// How many entries all rows have at most.
     fn entries(&self) -> usize;
-    /// Replaces `entries` by those of row `index` that are not zero, in any order. None may be larger than `largest`.
+    /// Replaces `entries` by those of row `index` that are not zero, in any order. None may be larger than
+    /// `largest`.
     fn read(&self, index: usize, largest: f32, entries: &mut Vec<(u32, f32)>) -> Result<()>;
 }
 
@@ -254,8 +255,8 @@ fn entry(row: usize, column: usize, value: f32, largest: f32) -> Result<Option<(
     }))
 }
 
-/// The rows as the library's own, for training, which changes them in place. `spare` entries more fit into each. No value
-/// may be larger than `largest`.
+/// The rows as the library's own, for training, which changes them in place. `spare` entries more fit into
+/// each. No value may be larger than `largest`.
 pub(crate) fn take_over(source: &dyn RowSource, spare: usize, largest: f32, cancel: &Cancel) -> Result<Rows> {
     let mut rows = Rows::new();
     rows.make_room(source.len(), source.entries(), spare * source.len());

@@ -114,8 +114,8 @@ impl Model {
         Ok(Self { inner })
     }
 
-    /// The `k` best classes of each row with their scores, best first. Classes that a model does not score for a row
-    /// come last, with minus infinity.
+    /// The `k` best classes of each row with their scores, best first. Classes that a model does not score
+    /// for a row come last, with minus infinity.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -240,8 +240,8 @@ impl Model {
                 .is_some_and(|calibration| calibration.several_labels)
     }
 
-    /// The words that are features, in the order of their numbers, and the number of training rows that hold each, as
-    /// far as the file tells it.
+    /// The words that are features, in the order of their numbers, and the number of training rows that hold
+    /// each, as far as the file tells it.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
         let preprocessing = self.inner.preprocessing();
         let text = preprocessing.text();

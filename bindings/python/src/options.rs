@@ -65,8 +65,8 @@ impl Training {
         }
     }
 
-    /// Trains on `examples`, continuing from `base_model` if there is one: the same steps, in the same order, as
-    /// `memoir train`.
+    /// Trains on `examples`, continuing from `base_model` if there is one: the same steps, in the same
+    /// order, as `memoir train`.
     pub(crate) fn fit(
         &self,
         examples: Examples<'_>,
@@ -79,7 +79,7 @@ impl Training {
             text: preparation.text.clone(),
             weighting: preparation.weighting,
             held_out: match (held_out, self.valid_fraction) {
-                (Some(examples), _) => HeldOut::Examples(examples),
+                (Some(examples), _) => HeldOut::examples(examples),
                 (None, Some(share)) => HeldOut::Share(share),
                 (None, None) => HeldOut::Nothing,
             },

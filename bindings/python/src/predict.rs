@@ -18,7 +18,8 @@ const STRIDE: usize = 64;
 pub(crate) enum Measure {
     /// Its score.
     Score,
-    /// Its probability: by the model's calibration or, without one, its share in the exponentials of the best scores.
+    /// Its probability: by the model's calibration or, without one, its share in the exponentials of the
+    /// best scores.
     Probability,
 }
 

@@ -77,8 +77,8 @@ impl Shared<'_> {
         }
     }
 
-    /// The rows as examples; `about` has their labels, classes and weights. Values must be finite in `scheme`, and
-    /// `spare` entries will be added to each vector later.
+    /// The rows as examples; `about` has their labels, classes and weights. Values must be finite in
+    /// `scheme`, and `spare` entries will be added to each vector later.
     pub(crate) fn examples(
         &self,
         mut about: Dataset,

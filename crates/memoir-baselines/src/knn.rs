@@ -1,12 +1,13 @@
 //! `knn`: the classes of the nearest training rows, found by an inverted index.
 //!
-//! Nothing is learned: the model holds the training rows, scaled to unit length and turned around (for each feature the
-//! rows that have it), and their labels. The score of a class is the sum of the cosines between the row asked for and
-//! those of its `k` nearest training rows that have the class. A row shares features with few others, and only their
-//! lists are read: the search is exact. Rows at a right or wider angle are no neighbours; classes that no neighbour
-//! has score 0.
+//! Nothing is learned: the model holds the training rows, scaled to unit length and turned around (for each
+//! feature the rows that have it), and their labels. The score of a class is the sum of the cosines between
+//! the row asked for and those of its `k` nearest training rows that have the class. A row shares features
+//! with few others, and only their lists are read: the search is exact. Rows at a right or wider angle are
+//! no neighbours; classes that no neighbour has score 0.
 //!
-//! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13, 1967).
+//! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13,
+//! 1967).
 
 use memoir::catalogue::AlgorithmParams;
 use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
@@ -171,7 +172,8 @@ impl Neighbours {
         Ok(loaded)
     }
 
-    /// What could otherwise fail later; numbers of rows and classes in the long arrays are checked where they are used.
+    /// What could otherwise fail later; numbers of rows and classes in the long arrays are checked where
+    /// they are used.
     fn check(&self, features: usize) -> std::result::Result<(), String> {
         if self.voters.len() != 1 || self.voters[0] == 0 {
             return Err("`neighbours.count` must hold one number of at least 1".to_owned());

@@ -1,9 +1,10 @@
-//! What scorers of this crate share: lists of best classes made complete, and checks of offsets in model files.
+//! What scorers of this crate share: lists of best classes made complete, and checks of offsets in model
+//! files.
 
 use memoir::Scored;
 
-/// Appends classes to `ranked`, lowest number first, until there are `k` or all `classes`: those that a scorer has
-/// nothing to say about, all with the same `score`, which is below all there.
+/// Appends classes to `ranked`, lowest number first, until there are `k` or all `classes`: those that a
+/// scorer has nothing to say about, all with the same `score`, which is below all there.
 pub(crate) fn complete(ranked: &mut Vec<Scored>, k: usize, classes: usize, score: f32) {
     let missing = k.min(classes).saturating_sub(ranked.len());
     if missing == 0 {

@@ -1,5 +1,5 @@
-//! Models of the tree algorithms as files: what is saved is what was trained, at any thread count, and damage is
-//! refused or harmless.
+//! Models of the tree algorithms as files: what is saved is what was trained, at any thread count, and
+//! damage is refused or harmless.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -20,7 +20,8 @@ fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
-/// Rows of three features of which one belongs to the class; every fifth row has two labels, every ninth none.
+/// Rows of three features of which one belongs to the class; every fifth row has two labels, every ninth
+/// none.
 fn data() -> Dataset {
     let mut data = Dataset {
         classes: (0..14)

@@ -1,8 +1,8 @@
 //! WordNet's database files: what a word means, and what it is a kind of.
 //!
-//! A line of `data.noun` or `data.verb` is `offset file kind words… pointers… | meaning`: the words preceded by their
-//! number (hexadecimal), the pointers by theirs (decimal), four fields each. The pointers `@` and `@i` lead to what the
-//! word is a kind, or an instance, of.
+//! A line of `data.noun` or `data.verb` is `offset file kind words… pointers… | meaning`: the words preceded
+//! by their number (hexadecimal), the pointers by theirs (decimal), four fields each. The pointers `@` and
+//! `@i` lead to what the word is a kind, or an instance, of.
 
 use std::collections::HashMap;
 
@@ -108,8 +108,9 @@ fn without_examples(meaning: &str) -> String {
     kept.join("; ")
 }
 
-/// Keeps the classes with at least two rows and deals the rows out: a tenth each for valid and test, never the last
-/// training row of a class. Chosen by what the row is, not by chance or order: every machine gets the same parts.
+/// Keeps the classes with at least two rows and deals the rows out: a tenth each for valid and test, never
+/// the last training row of a class. Chosen by what the row is, not by chance or order: every machine gets
+/// the same parts.
 pub(crate) fn split(definitions: Vec<Definition>) -> Parts {
     let mut by_class: HashMap<&str, Vec<&Definition>> = HashMap::new();
     for definition in &definitions {

@@ -26,9 +26,9 @@ use crate::{Error, Result, Session};
 /// # Ok::<(), memoir::Error>(())
 /// ```
 ///
-/// The algorithms of this crate have setters for their parameters. Those of other crates are given with theirs:
-/// `Classifier::new(OvrParams::default().cost(2.0))`. Every value is checked when the classifier is fitted, before
-/// any data is read.
+/// The algorithms of this crate have setters for their parameters. Those of other crates are given with
+/// theirs: `Classifier::new(OvrParams::default().cost(2.0))`. Every value is checked when the classifier is
+/// fitted, before any data is read.
 #[derive(Clone)]
 #[must_use = "a classifier does nothing until it is fitted"]
 pub struct Classifier<'a, A> {
@@ -153,7 +153,8 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
         self
     }
 
-    /// Holds this share of the rows out, between 0 and 1, to choose when to stop and to calibrate probabilities.
+    /// Holds this share of the rows out, between 0 and 1, to choose when to stop and to calibrate
+    /// probabilities.
     pub fn held_out_fraction(mut self, share: f64) -> Self {
         self.held_out = HeldOutRows::Fraction(share);
         self
@@ -185,14 +186,15 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
         self
     }
 
-    /// Continues from `model`, which stays as it is: the rows are learned in addition to what it knows. It brings
-    /// its own way to read text and to weigh values.
+    /// Continues from `model`, which stays as it is: the rows are learned in addition to what it knows. It
+    /// brings its own way to read text and to weigh values.
     pub fn continue_from(mut self, model: &'a Model) -> Self {
         self.base_model = Some(model);
         self
     }
 
-    /// Runs in `session`, which can be watched and stopped. It brings its own seed, threads and memory budget.
+    /// Runs in `session`, which can be watched and stopped. It brings its own seed, threads and memory
+    /// budget.
     pub fn session(mut self, session: &'a Session<'a>) -> Self {
         self.session = Some(session);
         self
@@ -252,15 +254,12 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
     fn fit_examples(self, examples: Examples<'_>) -> Result<Model> {
         let method = Method::new(&self.params)?;
         let own_session;
-        let session = match self.session {
-            Some(session) => {
-                self.check_session()?;
-                session
-            }
-            None => {
-                own_session = self.own_session()?;
-                &own_session
-            }
+        let session = if let Some(session) = self.session {
+            self.check_session()?;
+            session
+        } else {
+            own_session = self.own_session()?;
+            &own_session
         };
         let held_out_texts: Vec<&str> = match &self.held_out {
             HeldOutRows::Texts { texts, .. } => texts.iter().map(String::as_str).collect(),
@@ -269,15 +268,15 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
         let held_out = match &self.held_out {
             HeldOutRows::Nothing => HeldOut::Nothing,
             HeldOutRows::Fraction(share) => HeldOut::Share(*share),
-            HeldOutRows::File(path) => HeldOut::Examples(Examples::Read {
+            HeldOutRows::File(path) => HeldOut::examples(Examples::Read {
                 source: Source::new(path),
                 options: &self.reading,
             }),
-            HeldOutRows::Texts { about, .. } => HeldOut::Examples(Examples::Texts {
+            HeldOutRows::Texts { about, .. } => HeldOut::examples(Examples::Texts {
                 texts: &held_out_texts,
                 about: about.clone(),
             }),
-            HeldOutRows::Rows(data) => HeldOut::Examples(Examples::Vectors {
+            HeldOutRows::Rows(data) => HeldOut::examples(Examples::Vectors {
                 data: data.clone().map_err(Error::Mismatch)?,
                 first: 0,
             }),

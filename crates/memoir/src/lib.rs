@@ -22,18 +22,20 @@
 //! made of, for programs that need more: algorithms by name ([`catalogue`]), algorithms of your own
 //! ([`train::Trainer`]), rows for an algorithm ([`prepare`]).
 //!
-//! The data flows through the modules in this order; each one's documentation says what it is responsible for:
+//! The data flows through the modules in this order; each one's documentation says what it is responsible
+//! for:
 //!
 //! ```text
 //! data, text ──► prepare ──► train (asks oracle for rivals) ──► model ──► eval
 //! ```
 //!
-//! Training a margin classifier needs, for each example, the strongest *wrong* class. Finding it exactly costs a
-//! scan over all classes; finding it approximately is nearly as good and far cheaper. That is the idea of the paper
-//! "MEMOIR: Multi-class Extreme Classification with Inexact Margin" (Belyy and Sholokhov), on which this crate rests.
+//! Training a margin classifier needs, for each example, the strongest *wrong* class. Finding it exactly
+//! costs a scan over all classes; finding it approximately is nearly as good and far cheaper. That is the
+//! idea of the paper "MEMOIR: Multi-class Extreme Classification with Inexact Margin" (Belyy and Sholokhov),
+//! on which this crate rests.
 //!
-//! The library never prints, never touches the global thread pool and never draws unseeded random numbers: what a run
-//! may use and whom it tells is in the [`Session`] that the caller hands over.
+//! The library never prints, never touches the global thread pool and never draws unseeded random numbers:
+//! what a run may use and whom it tells is in the [`Session`] that the caller hands over.
 
 pub mod catalogue;
 pub mod checkpoint;

@@ -50,7 +50,8 @@ pub enum Event<'a> {
         /// Mean of the per-class F1 on the held-out rows.
         macro_f1: f64,
     },
-    /// Something the user should know: what a budget cost, how many rows were skipped, what was chosen automatically.
+    /// Something the user should know: what a budget cost, how many rows were skipped, what was chosen
+    /// automatically.
     Note(&'a str),
 }
 
@@ -160,7 +161,8 @@ impl Session<'_> {
         self.pool.current_num_threads()
     }
 
-    /// Runs `work` inside the session's own pool, so that rayon's parallel iterators in it use these workers only.
+    /// Runs `work` inside the session's own pool, so that rayon's parallel iterators in it use these workers
+    /// only.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
     }

@@ -1,4 +1,5 @@
-//! Files that cannot be opened, archives that are damaged, formats that cannot be told; and archives that are fine.
+//! Files that cannot be opened, archives that are damaged, formats that cannot be told; and archives that
+//! are fine.
 
 #[path = "common/bad_case.rs"]
 mod bad_case;

@@ -22,7 +22,8 @@ fn text(words: impl Iterator<Item = String>, common: usize, draw: &mut Draw) -> 
     text
 }
 
-/// Some words of a topic's thirty, with one of any other topic in between: short texts are hard, long ones easy.
+/// Some words of a topic's thirty, with one of any other topic in between: short texts are hard, long ones
+/// easy.
 fn real_text(topic: u32, draw: &mut Draw) -> String {
     let other = draw.below(TOPICS);
     let (own, common) = (draw.below(8), draw.below(6));

@@ -1,4 +1,5 @@
-//! The shape of made-up data: rows, classes, power laws, difficulty, and the same bytes at any number of threads.
+//! The shape of made-up data: rows, classes, power laws, difficulty, and the same bytes at any number of
+//! threads.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};

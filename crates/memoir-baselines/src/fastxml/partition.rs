@@ -112,8 +112,8 @@ impl NodeLabels {
                 .then(left.cmp(&right))
         });
         let mut discounts = vec![0.0; self.count];
-        for (place, &label) in order.iter().enumerate() {
-            discounts[label as usize] = discount(place + 1);
+        for (index, &label) in order.iter().enumerate() {
+            discounts[label as usize] = discount(index + 1);
         }
         discounts
     }
@@ -256,7 +256,7 @@ mod tests {
     fn permutations() -> Vec<Vec<u32>> {
         let mut all = Vec::new();
         for code in 0..256u32 {
-            let permutation: Vec<u32> = (0..4).map(|place| code >> (2 * place) & 3).collect();
+            let permutation: Vec<u32> = (0..4).map(|index| code >> (2 * index) & 3).collect();
             if (0..4).all(|label| permutation.contains(&label)) {
                 all.push(permutation);
             }

@@ -1,5 +1,5 @@
-//! The scorer kind `forest`: the mean over trees of the labels of the leaf that a row comes to, and for `pfastrexml`
-//! the second opinion of class means on the classes found.
+//! The scorer kind `forest`: the mean over trees of the labels of the leaf that a row comes to, and for
+//! `pfastrexml` the second opinion of class means on the classes found.
 
 use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
 use memoir::{Result, RowView, Scored};
@@ -188,7 +188,8 @@ impl Scorer for Forest {
         self.features
     }
 
-    /// Scores are mean shares, 0 for a class in none of the leaves; with class means, logarithms, and minus infinity.
+    /// Scores are mean shares, 0 for a class in none of the leaves; with class means, logarithms, and minus
+    /// infinity.
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>) {
         let ForestScratch { sums, touched, best } = scratch.get();
         let known = row

@@ -4,8 +4,9 @@
 //! minimise over w   |w|_1 + Σ_i C_i ln(1 + exp(-δ_i w·x_i))
 //! ```
 //!
-//! by Newton steps whose quadratic models are minimised by coordinate descent, each followed by a line search, so that
-//! the objective never rises (Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", 2012).
+//! by Newton steps whose quadratic models are minimised by coordinate descent, each followed by a line
+//! search, so that the objective never rises (Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized
+//! Logistic Regression", 2012).
 
 use memoir::{Result, Rows, Session};
 
@@ -93,8 +94,8 @@ pub(super) struct Separator {
     pub(super) weights: Vec<(u32, f32)>,
 }
 
-/// Trains the separator of the rows `rows` of `data`, where `sides` says which are to be positive and `costs` is `C_i`;
-/// the objective goes to `watch` after each step.
+/// Trains the separator of the rows `rows` of `data`, where `sides` says which are to be positive and
+/// `costs` is `C_i`; the objective goes to `watch` after each step.
 pub(super) fn separate(
     data: &Rows,
     rows: &[u32],
@@ -169,8 +170,8 @@ impl Solver<'_> {
         .sum()
     }
 
-    /// One Newton step. `None` if the optimality conditions are violated by no more than `enough`, or no step helps;
-    /// else by how much they were violated.
+    /// One Newton step. `None` if the optimality conditions are violated by no more than `enough`, or no
+    /// step helps; else by how much they were violated.
     fn step(&mut self, enough: f64, session: &Session<'_>) -> Result<Option<f64>> {
         let mut slopes = Vec::with_capacity(self.scores.len());
         let mut curvatures = Vec::with_capacity(self.scores.len());
@@ -180,7 +181,8 @@ impl Solver<'_> {
             curvatures.push(cost * miss * (1.0 - miss));
         }
         let mut violation = 0.0;
-        // Only coordinates that can move take part: those in use and those whose slope overcomes the penalty.
+        // Only coordinates that can move take part: those in use and those whose slope overcomes the
+        // penalty.
         let mut active: Vec<Coordinate> = Vec::new();
         for (number, &weight) in self.weights.iter().enumerate() {
             let slope: f64 = self

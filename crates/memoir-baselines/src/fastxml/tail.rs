@@ -1,5 +1,5 @@
-//! The second opinion of `pfastrexml`: how near a row is to the mean of a class's rows. Rare classes, which trees
-//! neglect, get a fair hearing by it.
+//! The second opinion of `pfastrexml`: how near a row is to the mean of a class's rows. Rare classes, which
+//! trees neglect, get a fair hearing by it.
 //!
 //! With `μ_l` the mean of the rows of class `l`: `P(l | x) = 1 / (1 + exp(γ/2 |x - μ_l|²))`.
 
@@ -96,7 +96,8 @@ impl Tail {
         ]
     }
 
-    /// The final score of `class`, to which the trees gave `share`: `α ln share + (1 - α) ln P(class | row)`.
+    /// The final score of `class`, to which the trees gave `share`:
+    /// `α ln share + (1 - α) ln P(class | row)`.
     pub(super) fn score(&self, class: u32, share: f32, row: RowView<'_>, squared_norm: f32) -> f32 {
         let (alpha, gamma) = (self.settings[0], self.settings[1]);
         let class = class as usize;
@@ -104,8 +105,8 @@ impl Tail {
         let (features, values) = (&self.features[range.clone()], &self.values[range]);
         let mut product = 0.0;
         for (feature, value) in row.iter() {
-            if let Ok(place) = features.binary_search(&feature) {
-                product += value * values[place];
+            if let Ok(index) = features.binary_search(&feature) {
+                product += value * values[index];
             }
         }
         let distance = (squared_norm + self.squares[class] - 2.0 * product).max(0.0);

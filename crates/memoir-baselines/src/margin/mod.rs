@@ -1,5 +1,5 @@
-//! The margin between right and wrong classes, maximised in the dual, one row after the other. What `msvm` and
-//! `pd-sparse` share.
+//! The margin between right and wrong classes, maximised in the dual, one row after the other. What `msvm`
+//! and `pd-sparse` share.
 //!
 //! With `z = W x_i`, the labels `Y_i` of row `i` and its cost `C_i`, both solve
 //!
@@ -7,11 +7,12 @@
 //! minimise over W:   ½ |W|² + l1 |W|_1 + Σ_i C_i max(0, 1 + max_{n not in Y_i} z_n - min_{p in Y_i} z_p)
 //! ```
 //!
-//! whose dual has, for each row, numbers `a_n >= 0` for the wrong classes and `b_p >= 0` for the right ones with equal
-//! sums of at most `C_i`. The weights are the soft-thresholded sums `Σ_i (b_i - a_i) x_i`. Each step finds the
-//! strongest wrong classes of one row and moves all of the row's variables that are not zero, and those of the
-//! classes just found, to the optimum of the problem in them (with `l1` above 0: of an upper bound of it that touches it where they are).
-//! Steps never increase the dual objective. Rows that are at their optimum are left alone until the next pass over all.
+//! whose dual has, for each row, numbers `a_n >= 0` for the wrong classes and `b_p >= 0` for the right ones
+//! with equal sums of at most `C_i`. The weights are the soft-thresholded sums `Σ_i (b_i - a_i) x_i`. Each
+//! step finds the strongest wrong classes of one row and moves all of the row's variables that are not zero,
+//! and those of the classes just found, to the optimum of the problem in them (with `l1` above 0: of an
+//! upper bound of it that touches it where they are). Steps never increase the dual objective. Rows that are
+//! at their optimum are left alone until the next pass over all.
 //!
 //! Steps follow each other in a fixed order, so one thread works, however many there are.
 
@@ -54,7 +55,8 @@ pub(crate) struct Solver<'a> {
     data: &'a Dataset,
     settings: &'a Settings,
     weights: Weights,
-    /// For each row its variables that are not zero: right classes positive, wrong ones negative, classes in order.
+    /// For each row its variables that are not zero: right classes positive, wrong ones negative, classes in
+    /// order.
     duals: Vec<Vec<(u32, f32)>>,
     scratch: Scratch,
 }
@@ -142,7 +144,8 @@ impl<'a> Solver<'a> {
         self.settings.cost * f64::from(weight)
     }
 
-    /// Moves the variables of one row to their optimum; returns the largest move times the row's squared length.
+    /// Moves the variables of one row to their optimum; returns the largest move times the row's squared
+    /// length.
     fn step(&mut self, index: usize) -> f64 {
         let row = self.data.rows.row(index);
         let labels = self.data.labels.row(index);

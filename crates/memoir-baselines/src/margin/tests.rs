@@ -1,5 +1,5 @@
-//! `msvm` and `pd-sparse` against sub-gradient descent on the dense primal problem, against their own duals, and at
-//! their edges.
+//! `msvm` and `pd-sparse` against sub-gradient descent on the dense primal problem, against their own duals,
+//! and at their edges.
 
 use memoir::catalogue::Method;
 use memoir::model::{Linear, Scorer, Scratch};
@@ -97,7 +97,8 @@ impl Dense<'_> {
                     }
                 }
             }
-            // The problem is strongly convex with constant 1: these steps and weights converge at the rate 1/steps.
+            // The problem is strongly convex with constant 1: these steps and weights converge at the rate
+            // 1/steps.
             let size = 2.0 / (step as f64 + 2.0);
             let entries = table.iter_mut().flatten().zip(gradient.iter().flatten());
             for ((weight, slope), mean) in entries.zip(average.iter_mut().flatten()) {

@@ -1,5 +1,5 @@
-//! Weights that grow while training: for each feature the classes it has a weight for. Only what was ever touched is
-//! stored; a feature that speaks for or against a good part of all classes becomes a plain array.
+//! Weights that grow while training: for each feature the classes it has a weight for. Only what was ever
+//! touched is stored; a feature that speaks for or against a good part of all classes becomes a plain array.
 
 use memoir::RowView;
 use memoir::model::{Linear, LinearBuilder, Precision};
@@ -63,10 +63,10 @@ impl Weights {
             for &(class, factor) in factors {
                 match postings {
                     Postings::Few(classes, sums) => match classes.binary_search(&class) {
-                        Ok(place) => sums[place] += factor * value,
-                        Err(place) => {
-                            classes.insert(place, class);
-                            sums.insert(place, factor * value);
+                        Ok(index) => sums[index] += factor * value,
+                        Err(index) => {
+                            classes.insert(index, class);
+                            sums.insert(index, factor * value);
                         }
                     },
                     Postings::Many(sums) => sums[class as usize] += factor * value,
@@ -102,7 +102,8 @@ impl Weights {
         (squares, absolutes)
     }
 
-    /// The scorer, without weights below `min_weight` in absolute value. Features give up their memory on the way.
+    /// The scorer, without weights below `min_weight` in absolute value. Features give up their memory on
+    /// the way.
     pub(super) fn into_linear(self, min_weight: f32) -> Linear {
         let l1 = self.l1;
         let keep = |sum: f32| {

@@ -16,12 +16,12 @@ impl Members {
     /// The rows of `classes`.
     pub(super) fn of(labels: &LabelSets, classes: Range<usize>) -> Self {
         let first = classes.start;
-        let place = |class: u32| {
+        let index = |class: u32| {
             let is_asked_for = classes.contains(&(class as usize));
             is_asked_for.then(|| class as usize - first)
         };
         let mut ends = vec![0; classes.len() + 1];
-        for class in labels.iter().flatten().filter_map(|&class| place(class)) {
+        for class in labels.iter().flatten().filter_map(|&class| index(class)) {
             ends[class + 1] += 1;
         }
         let mut total = 0;
@@ -31,7 +31,7 @@ impl Members {
         }
         let mut rows = vec![0; total];
         for (row, labels) in labels.iter().enumerate() {
-            for class in labels.iter().filter_map(|&class| place(class)) {
+            for class in labels.iter().filter_map(|&class| index(class)) {
                 let end = &mut ends[class + 1];
                 rows[*end] = row as u32;
                 *end += 1;
@@ -42,8 +42,8 @@ impl Members {
 
     /// The rows of a class in their order.
     pub(super) fn of_class(&self, class: usize) -> &[u32] {
-        let place = class - self.first;
-        &self.rows[self.ends[place]..self.ends[place + 1]]
+        let index = class - self.first;
+        &self.rows[self.ends[index]..self.ends[index + 1]]
     }
 }
 

@@ -6,18 +6,19 @@
 //! minimise over w:   ½ |w|² + C Σ_i loss(y_i w·x_i)
 //! ```
 //!
-//! by dual coordinate descent with shrinking: Hsieh, Chang, Lin, Keerthi, Sundararajan, "A Dual Coordinate Descent
-//! Method for Large-scale Linear SVM" (ICML 2008) for the squared hinge (LIBLINEAR's `-s 1`); Yu, Huang, Lin, "Dual
-//! coordinate descent methods for logistic regression and maximum entropy models" (Machine Learning 85, 2011) for
-//! the logistic loss (`-s 7`). Classes are solved in parallel, and each starts from the shared solution of `descent`.
+//! by dual coordinate descent with shrinking: Hsieh, Chang, Lin, Keerthi, Sundararajan, "A Dual Coordinate
+//! Descent Method for Large-scale Linear SVM" (ICML 2008) for the squared hinge (LIBLINEAR's `-s 1`); Yu,
+//! Huang, Lin, "Dual coordinate descent methods for logistic regression and maximum entropy models" (Machine
+//! Learning 85, 2011) for the logistic loss (`-s 7`). Classes are solved in parallel, and each starts from
+//! the shared solution of `descent`.
 //!
-//! Every class finds nearly the same weights for words that have nothing to do with it: those of a class without rows.
-//! Their score is the same for all classes and cannot change their order, so the model holds what a class *adds* to
-//! them. That, with small weights dropped, is megabytes where the weights themselves are classes times features.
-//! Scores are therefore margins relative to a class without rows.
+//! Every class finds nearly the same weights for words that have nothing to do with it: those of a class
+//! without rows. Their score is the same for all classes and cannot change their order, so the model holds
+//! what a class *adds* to them. That, with small weights dropped, is megabytes where the weights themselves
+//! are classes times features. Scores are therefore margins relative to a class without rows.
 //!
-//! Besides the rows, little is held in memory: what has been learned waits on disk (`by_feature`), and the rows are given
-//! back before it is put together.
+//! Besides the rows, little is held in memory: what has been learned waits on disk (`by_feature`), and the
+//! rows are given back before it is put together.
 
 mod descent;
 mod loss;
@@ -85,10 +86,12 @@ impl AlgorithmParams for OvrParams {
 /// Classes for each thread between two reports of progress. What is learned of them is in memory until then.
 const CLASSES_AT_A_TIME: usize = 8;
 
-/// With costs of 1, 32 bits do for variables from this tolerance on, with a wide margin: they hold seven digits.
+/// With costs of 1, 32 bits do for variables from this tolerance on, with a wide margin: they hold seven
+/// digits.
 const LEAST_SHORT_TOLERANCE: f64 = 1e-3;
 
-/// One-vs-rest linear classification. Several labels per row are learned as they are; rows count by their weights.
+/// One-vs-rest linear classification. Several labels per row are learned as they are; rows count by their
+/// weights.
 #[derive(Debug, Clone)]
 pub struct Ovr {
     is_logistic: bool,
@@ -139,7 +142,8 @@ impl Ovr {
         })
     }
 
-    /// The sum of all classes' objectives at the solutions that [`Ovr::fit`] finds, before small weights are dropped.
+    /// The sum of all classes' objectives at the solutions that [`Ovr::fit`] finds, before small weights are
+    /// dropped.
     pub fn objective(&self, data: &Dataset, session: &Session<'_>) -> Result<Objective> {
         let mut sum = Objective::default();
         self.solve_all(data.rows.clone(), data, session, &Objectives, |one| {
@@ -149,7 +153,8 @@ impl Ovr {
         Ok(sum)
     }
 
-    /// Solves the problem of each class and hands what `harvest` takes from it to `take`, in the order of the classes.
+    /// Solves the problem of each class and hands what `harvest` takes from it to `take`, in the order of
+    /// the classes.
     fn solve_all<H: Harvest>(
         &self,
         rows: Rows,
@@ -288,7 +293,8 @@ impl Harvest for Objectives {
     }
 }
 
-/// What a class adds to the weights of a class without rows, without what is too small to matter; and to the bias.
+/// What a class adds to the weights of a class without rows, without what is too small to matter; and to the
+/// bias.
 struct Differences<'a>(&'a Ovr);
 
 impl Harvest for Differences<'_> {
@@ -308,7 +314,8 @@ impl Harvest for Differences<'_> {
                 .map(|(feature, (weight, start))| (feature as u32, weight - start))
                 .filter(|(_, weight)| *weight != 0.0 && weight.abs() >= ovr.min_weight)
         };
-        // Counted first: lists that grow, one after the other, leave holes behind that none of the later ones fits in.
+        // Counted first: lists that grow, one after the other, leave holes behind that none of the later
+        // ones fits in.
         let mut weights = ClassWeights::with_capacity(differences().count());
         weights.extend(differences().map(|(feature, weight)| (feature, weight as f32)));
         let bias = (point.bias_weight - start.bias_weight) * ovr.bias;

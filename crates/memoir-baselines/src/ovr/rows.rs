@@ -1,4 +1,5 @@
-//! Rows in as little memory as one-vs-rest can have them: it goes over them again for every class, and holds little else.
+//! Rows in as little memory as one-vs-rest can have them: it goes over them again for every class, and holds
+//! little else.
 
 use memoir::Rows;
 
@@ -8,7 +9,8 @@ const STRIDE: usize = 1 << 15;
 /// Rows whose places among the entries are counted from the same base.
 const BLOCK: usize = 64;
 
-/// A column number, as short as the number of columns allows; or a number of entries before a row in its block.
+/// A column number, as short as the number of columns allows; or a number of entries before a row in its
+/// block.
 pub(super) trait Column: Copy + Default + Send + Sync {
     /// Whether `rows` can be held with such numbers.
     fn fits(rows: &Rows) -> bool;
@@ -73,7 +75,8 @@ impl<C: Column> ShortRows<C> {
         assert!(C::fits(&rows), "columns and entries are counted before");
         let width = rows.width();
         let (offsets, mut indices, values) = rows.into_parts();
-        // From the end and bit by bit, so that the memory of one array is given back as that of the other is taken.
+        // From the end and bit by bit, so that the memory of one array is given back as that of the other is
+        // taken.
         let mut columns = vec![C::default(); indices.len()];
         while !indices.is_empty() {
             let start = indices.len().saturating_sub(STRIDE);

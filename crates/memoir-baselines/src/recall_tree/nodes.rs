@@ -15,7 +15,7 @@ pub(super) struct Node {
     /// Classes seen here with their numbers of examples, most frequent first.
     counts: Vec<(u32, u32)>,
     /// Where a class stands in `counts`.
-    places: FxHashMap<u32, u32>,
+    indices: FxHashMap<u32, u32>,
     /// Examples seen here.
     total: u64,
     /// Sum over classes of `n ln n`.
@@ -44,19 +44,19 @@ impl Node {
     /// Counts an example of `class`; the first `candidates` classes are the candidates.
     pub(super) fn add(&mut self, class: u32, candidates: usize) {
         let end = self.counts.len() as u32;
-        let place = *self.places.entry(class).or_insert(end) as usize;
-        if place == self.counts.len() {
+        let index = *self.indices.entry(class).or_insert(end) as usize;
+        if index == self.counts.len() {
             self.counts.push((class, 0));
         }
-        let count = self.counts[place].1;
+        let count = self.counts[index].1;
         // The class trades places with the first of those that have been as frequent: the order stays, in
         // O(log).
         let first = self.counts.partition_point(|&(_, other)| other > count);
-        self.counts.swap(first, place);
-        let displaced = self.counts[place].0;
+        self.counts.swap(first, index);
+        let displaced = self.counts[index].0;
         self.counts[first].1 += 1;
-        self.places.insert(displaced, place as u32);
-        self.places.insert(class, first as u32);
+        self.indices.insert(displaced, index as u32);
+        self.indices.insert(class, first as u32);
         self.total += 1;
         self.sum_n_ln_n += n_ln_n(u64::from(count) + 1) - n_ln_n(u64::from(count));
         if first < candidates {
@@ -67,8 +67,8 @@ impl Node {
     /// By how much the sum of `-ln p(class)` over this node's examples grows if one more example of `class`
     /// comes.
     pub(super) fn entropy_growth(&self, class: u32) -> f64 {
-        let place = self.places.get(&class);
-        let count = place.map_or(0, |&place| u64::from(self.counts[place as usize].1));
+        let index = self.indices.get(&class);
+        let count = index.map_or(0, |&index| u64::from(self.counts[index as usize].1));
         let of_total = n_ln_n(self.total + 1) - n_ln_n(self.total);
         of_total - (n_ln_n(count + 1) - n_ln_n(count))
     }
@@ -93,9 +93,9 @@ impl Node {
 
     /// Whether `class` is among the candidates.
     pub(super) fn is_candidate(&self, class: u32, candidates: usize) -> bool {
-        self.places
+        self.indices
             .get(&class)
-            .is_some_and(|&place| (place as usize) < candidates)
+            .is_some_and(|&index| (index as usize) < candidates)
     }
 }
 
@@ -122,8 +122,8 @@ mod tests {
                 covered = node.counts.iter().take(3).map(|&(_, count)| u64::from(count)).sum();
             }
             prop_assert!(node.counts.is_sorted_by(|a, b| a.1 >= b.1));
-            for (place, &(class, count)) in node.counts.iter().enumerate() {
-                prop_assert_eq!(node.places[&class] as usize, place);
+            for (index, &(class, count)) in node.counts.iter().enumerate() {
+                prop_assert_eq!(node.indices[&class] as usize, index);
                 prop_assert_eq!(count as usize, examples.iter().filter(|&&other| other == class).count());
             }
             prop_assert_eq!(node.covered, covered);

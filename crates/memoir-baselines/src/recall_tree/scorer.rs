@@ -1,4 +1,5 @@
-//! The scorer kind `recall-tree`: nodes, their candidates, and one hashed table with the weights of routers and classes.
+//! The scorer kind `recall-tree`: nodes, their candidates, and one hashed table with the weights of routers
+//! and classes.
 
 use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
 use memoir::{Result, RowView, Scored};
@@ -78,12 +79,12 @@ impl RecallTreeScorer {
                 self.children.len()
             ));
         }
-        for (place, &child) in self.children.iter().enumerate() {
+        for (index, &child) in self.children.iter().enumerate() {
             // Children behind their parents: every way down ends.
-            if child != NO_CHILD && (child as usize <= place / 2 || child as usize >= nodes) {
+            if child != NO_CHILD && (child as usize <= index / 2 || child as usize >= nodes) {
                 return Err(format!(
                     "`tree.children` says that {child} is a child of node {} of {nodes}",
-                    place / 2
+                    index / 2
                 ));
             }
         }

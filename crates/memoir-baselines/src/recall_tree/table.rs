@@ -1,5 +1,6 @@
-//! All weights of a recall tree in one hashed table: a linear function has an owner (a class or a node's router) and a
-//! weight for each feature, found by hashing the two. Collisions share a weight, as in Vowpal Wabbit.
+//! All weights of a recall tree in one hashed table: a linear function has an owner (a class or a node's
+//! router) and a weight for each feature, found by hashing the two. Collisions share a weight, as in Vowpal
+//! Wabbit.
 
 use memoir::{RowView, choices};
 
@@ -68,7 +69,8 @@ impl Input {
     }
 }
 
-/// Weights under training, with the sum of squared gradients of each: its step falls as that grows (`AdaGrad`).
+/// Weights under training, with the sum of squared gradients of each: its step falls as that grows
+/// (`AdaGrad`).
 #[derive(Debug)]
 pub(super) struct Table {
     bits: u32,
@@ -98,7 +100,8 @@ impl Table {
         terms.sum()
     }
 
-    /// Moves the function of `owner` towards `wanted` (1 or -1) at `entries`; the example counts `importance` times.
+    /// Moves the function of `owner` towards `wanted` (1 or -1) at `entries`; the example counts
+    /// `importance` times.
     pub(super) fn learn(
         &mut self,
         owner: u64,

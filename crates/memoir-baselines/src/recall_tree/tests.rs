@@ -42,7 +42,8 @@ fn classes_with_features_of_their_own_are_told_apart() {
             let given = [("loss", loss), ("max-candidates", candidates), ("bits", "16")];
             let scorer = train(&data, &given, &session(1)).unwrap();
             let found = accuracy(&*scorer, &data);
-            // Four candidates need routers that keep similar rows together; with sixteen all classes compete.
+            // Four candidates need routers that keep similar rows together; with sixteen all classes
+            // compete.
             let floor = if candidates == "4" { 0.4 } else { 0.8 };
             assert!(found > floor, "{loss}, {candidates} candidates: {found}");
         }
@@ -51,7 +52,8 @@ fn classes_with_features_of_their_own_are_told_apart() {
 
 #[test]
 fn routers_raise_the_recall_of_few_candidates() {
-    // 16 classes of equal size: without routers, two candidates hold the right class in an eighth of the rows.
+    // 16 classes of equal size: without routers, two candidates hold the right class in an eighth of the
+    // rows.
     let rows: Vec<_> = (0..1600u32)
         .map(|row| (vec![(row % 16, 1.0)], vec![row % 16]))
         .collect();

@@ -193,7 +193,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         text,
         weighting: arguments.weighting.into(),
         held_out: match (&arguments.valid, arguments.valid_fraction) {
-            (Some(path), _) => HeldOut::Examples(examples(path)),
+            (Some(path), _) => HeldOut::examples(examples(path)),
             (None, Some(share)) => HeldOut::Share(share),
             (None, None) => HeldOut::Nothing,
         },

@@ -137,17 +137,17 @@ impl JsonParser {
 fn explain(line: &str, reason: &serde_json::Error) -> Problem {
     let message = reason.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    let place = reason.column().saturating_sub(1);
+    let index = reason.column().saturating_sub(1);
     if !reason.is_data() {
         return Problem::new(
-            place,
+            index,
             format!("expected a JSON object, found bad JSON: {message}"),
         );
     }
     let starts = values(line).into_values();
     // In front of an array or an object it stands at the colon.
     let start = starts
-        .filter(|(start, end)| (start.saturating_sub(1)..=*end).contains(&place))
+        .filter(|(start, end)| (start.saturating_sub(1)..=*end).contains(&index))
         .map(|(start, _)| start)
         .max();
     let found = message
@@ -165,19 +165,19 @@ fn explain(line: &str, reason: &serde_json::Error) -> Problem {
         }
         None => message.to_owned(),
     };
-    Problem::new(start.unwrap_or(place), message)
+    Problem::new(start.unwrap_or(index), message)
 }
 
 /// Where the values of an object begin and end in its line.
 fn values(line: &str) -> HashMap<Cow<'_, str>, (usize, usize)> {
     let values = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(line).unwrap_or_default();
-    let place = |value: &RawValue| {
+    let index = |value: &RawValue| {
         let start = value.get().as_ptr().addr() - line.as_ptr().addr();
         (start, start + value.get().len())
     };
     values
         .into_iter()
-        .map(|(key, value)| (key, place(value)))
+        .map(|(key, value)| (key, index(value)))
         .collect()
 }
 

@@ -1,6 +1,8 @@
-//! Vectors as text: `label index:value …` (libsvm) and the same behind a header `rows features classes` (xmc).
+//! Vectors as text: `label index:value …` (libsvm) and the same behind a header `rows features classes`
+//! (xmc).
 //!
-//! - Several labels are separated by commas. A line that begins with a blank, or with an `index:value`, has no label.
+//! - Several labels are separated by commas. A line that begins with a blank, or with an `index:value`, has
+//!   no label.
 //! - `#` begins a comment; `# weight=0.5` in it is the weight of the row.
 //! - Indices may come in any order; values of a repeated index are added up; zeros are not kept.
 //! - Lines without anything are passed over (in xmc, a line of blanks is a row without labels and features).

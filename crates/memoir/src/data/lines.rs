@@ -30,10 +30,10 @@ pub(super) fn for_each_line<'b>(
 /// `bytes` as text, or where they stop being text.
 pub(super) fn valid_text(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|reason| {
-        let place = reason.valid_up_to();
+        let index = reason.valid_up_to();
         Problem::new(
-            place,
-            format!("expected UTF-8 text, found the byte 0x{:02x}", bytes[place]),
+            index,
+            format!("expected UTF-8 text, found the byte 0x{:02x}", bytes[index]),
         )
     })
 }

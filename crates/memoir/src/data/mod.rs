@@ -1,7 +1,8 @@
-//! Files and streams become blocks of parsed rows: vectors or texts, labels, class names. One file per format.
+//! Files and streams become blocks of parsed rows: vectors or texts, labels, class names. One file per
+//! format.
 //!
 //! ```text
-//! Source ──► Feed (blocks of whole records) ──► a parser per format, blocks in parallel ──► in order: prepare
+//! Source ──► Feed (blocks of whole records) ──► a parser per format, in parallel ──► in order: prepare
 //! ```
 //!
 //! | format | a row | labels |

@@ -10,17 +10,17 @@ pub const MAX_FEATURES: usize = 1 << 26;
 pub struct ReadOptions {
     /// The format; `None` takes it from the name, or from the first line where the name does not say.
     pub format: Option<Format>,
-    /// Column (csv, tsv) or key (jsonl) of the text; `None` means `text`, or in a table of two columns the one that
-    /// is not the label.
+    /// Column (csv, tsv) or key (jsonl) of the text; `None` means `text`, or in a table of two columns the
+    /// one that is not the label.
     pub text_column: Option<String>,
-    /// Column or key of the labels; `None` means `label` or `labels`, or in a table of two columns the one that is
-    /// not the text.
+    /// Column or key of the labels; `None` means `label` or `labels`, or in a table of two columns the one
+    /// that is not the text.
     pub label_column: Option<String>,
-    /// Column or key of the row's weight, a positive number; `None` means that rows count alike. Rows of libsvm and
-    /// xmc give theirs in a comment, `# weight=0.5`.
+    /// Column or key of the row's weight, a positive number; `None` means that rows count alike. Rows of
+    /// libsvm and xmc give theirs in a comment, `# weight=0.5`.
     pub weight_column: Option<String>,
-    /// What separates several labels; `None` means `|` in csv and tsv, `,` in libsvm and xmc, and in jsonl that
-    /// several labels are an array.
+    /// What separates several labels; `None` means `|` in csv and tsv, `,` in libsvm and xmc, and in jsonl
+    /// that several labels are an array.
     pub label_separator: Option<String>,
     /// The label field is one label, whatever it holds.
     pub single_label: bool,
@@ -28,6 +28,7 @@ pub struct ReadOptions {
     pub skip_bad_rows: bool,
     /// Indices in libsvm files count from 0.
     pub zero_based: bool,
-    /// Size of the blocks that are read and parsed as one, in bytes; results do not depend on it. `None` is best.
+    /// Size of the blocks that are read and parsed as one, in bytes; results do not depend on it. `None` is
+    /// best.
     pub block_size: Option<usize>,
 }

@@ -163,7 +163,8 @@ pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
     }
 }
 
-/// The numbers of the labels in a field, which are separated by `separator` or else one label. A blank field has none.
+/// The numbers of the labels in a field, which are separated by `separator` or else one label. A blank field
+/// has none.
 pub(super) fn split_labels(
     field: &str,
     separator: Option<&str>,

@@ -54,19 +54,19 @@ impl QuoteScanner {
     /// Goes on in `block` at `from`, in a record that begins at `record`: one past the last record end, or
     /// `record` if there is none.
     pub(super) fn last_record_end(&mut self, block: &[u8], from: usize, record: usize) -> usize {
-        let (mut place, mut record) = (from, record);
-        while place < block.len() {
+        let (mut index, mut record) = (from, record);
+        while index < block.len() {
             let before = self.state;
-            self.step(block[place]);
-            place += 1;
+            self.step(block[index]);
+            index += 1;
             if (before, self.state) == (State::QuoteSeen, State::Plain) {
                 self.malformed = true;
-                if let Some(length) = memchr::memchr(b'\n', &block[record..place]) {
-                    place = record + length + 1;
-                    (record, self.state, self.malformed) = (place, State::FieldStart, false);
+                if let Some(length) = memchr::memchr(b'\n', &block[record..index]) {
+                    index = record + length + 1;
+                    (record, self.state, self.malformed) = (index, State::FieldStart, false);
                 }
-            } else if block[place - 1] == b'\n' && (self.malformed || self.state == State::FieldStart) {
-                (record, self.state, self.malformed) = (place, State::FieldStart, false);
+            } else if block[index - 1] == b'\n' && (self.malformed || self.state == State::FieldStart) {
+                (record, self.state, self.malformed) = (index, State::FieldStart, false);
             }
         }
         record
@@ -81,16 +81,16 @@ impl QuoteScanner {
         let mut opened = 0;
         // The quote that was open at the end of the first line: what is malformed after it is blamed on it.
         let mut across_lines = None;
-        for (place, &byte) in record.iter().enumerate() {
+        for (index, &byte) in record.iter().enumerate() {
             let before = scanner.state;
             scanner.step(byte);
             match (before, scanner.state) {
-                (State::FieldStart, State::Quoted) => opened = place,
+                (State::FieldStart, State::Quoted) => opened = index,
                 (State::Quoted, State::Quoted) if byte == b'\n' && across_lines.is_none() => {
                     across_lines = Some(opened);
                 }
                 (State::QuoteSeen, State::Plain) => {
-                    return Err(across_lines.map_or(BadQuote::TextAfter(place), BadQuote::Unclosed));
+                    return Err(across_lines.map_or(BadQuote::TextAfter(index), BadQuote::Unclosed));
                 }
                 _ => {}
             }
@@ -105,9 +105,9 @@ impl QuoteScanner {
     pub(super) fn field_start(delimiter: u8, record: &[u8], field: usize) -> usize {
         let mut scanner = Self::new(delimiter);
         let mut passed = 0;
-        for (place, &byte) in record.iter().enumerate() {
+        for (index, &byte) in record.iter().enumerate() {
             if passed == field {
-                return place;
+                return index;
             }
             scanner.step(byte);
             passed += usize::from(scanner.state == State::FieldStart);

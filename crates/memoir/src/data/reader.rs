@@ -1,5 +1,5 @@
-//! Drives a read: settles the format, has blocks parsed in parallel and hands them on in order, with exact places of
-//! whatever is wrong.
+//! Drives a read: settles the format, has blocks parsed in parallel and hands them on in order, with exact
+//! places of whatever is wrong.
 
 use super::blocks::RecordEnds;
 use super::feed::{Feed, RawBlock};
@@ -247,8 +247,9 @@ impl<'s, 'o> Reader<'s, 'o> {
         }
     }
 
-    /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets blocks and results in
-    /// order, while the next ones are parsed. What they leave of a block is used again for its memory.
+    /// Reads everything: `work` is done to each parsed block in the session's pool, `take` gets blocks and
+    /// results in order, while the next ones are parsed. What they leave of a block is used again for its
+    /// memory.
     pub(crate) fn run<T: Send>(
         &mut self,
         work: impl Fn(&mut Parsed) -> T + Sync,
@@ -291,8 +292,8 @@ impl<'s, 'o> Reader<'s, 'o> {
         }
     }
 
-    /// A block for each thread. Of a file, as many as there are; of other sources, what has come so far, after a
-    /// wait for the first if `wait`.
+    /// A block for each thread. Of a file, as many as there are; of other sources, what has come so far,
+    /// after a wait for the first if `wait`.
     fn next_batch(&mut self, wait: bool) -> Result<Vec<RawBlock>> {
         let mut batch: Vec<RawBlock> = self.first.take().into_iter().collect();
         while self.pending.is_none() && batch.len() < self.session.threads() {

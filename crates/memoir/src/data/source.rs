@@ -14,7 +14,8 @@ use crate::{Error, Result};
 /// Memory that an xz archive may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_LIMIT: u64 = 1 << 30;
 
-/// A file, standard input, or any other reader. Compressed content (gzip, zstd, xz) is recognised by its first bytes.
+/// A file, standard input, or any other reader. Compressed content (gzip, zstd, xz) is recognised by its
+/// first bytes.
 pub struct Source {
     name: String,
     origin: Origin,

@@ -156,7 +156,7 @@ impl TableParser {
         if let Some((_, name)) = names
             .iter()
             .enumerate()
-            .find(|(place, name)| find(name) != Some(*place))
+            .find(|(index, name)| find(name) != Some(*index))
         {
             return Err(Problem::new(
                 0,
@@ -173,9 +173,9 @@ impl TableParser {
             .or_else(|| find("labels"));
         let other = |one: usize| (names.len() == 2 && self.weight.is_none()).then(|| 1 - one);
         self.text = match text {
-            Some(place) => place,
+            Some(index) => index,
             None => match label {
-                Some(place) => other(place),
+                Some(index) => other(index),
                 None => (names.len() == 1 && !labels_needed).then_some(0),
             }
             .ok_or_else(|| {
@@ -300,15 +300,15 @@ impl TableParser {
         let text = field(self.text)?;
         let weight = match self.weight {
             None => None,
-            Some(place) => {
-                Some(read_weight(record[place].trim_ascii()).map_err(|message| at_field(place, message))?)
+            Some(index) => {
+                Some(read_weight(record[index].trim_ascii()).map_err(|message| at_field(index, message))?)
             }
         };
         classes.clear();
-        if let Some(place) = self.label {
-            let labels = field(place)?;
+        if let Some(index) = self.label {
+            let labels = field(index)?;
             split_labels(labels, self.separator.as_deref(), &mut parsed.names, classes)
-                .map_err(|message| at_field(place, message))?;
+                .map_err(|message| at_field(index, message))?;
         }
         parsed.texts.push(text);
         parsed.push_row(line, classes.iter().copied(), weight);
@@ -318,8 +318,8 @@ impl TableParser {
     /// Where in a record a field stops being text.
     fn inside_field(&self, raw: &[u8], field: usize, problem: Problem) -> Problem {
         let start = self.field_start(raw, field);
-        let place = valid_text(&raw[start..]).map_or_else(|found| found.column, |_| problem.column);
-        Problem::inside(raw, start + place, problem.message)
+        let index = valid_text(&raw[start..]).map_or_else(|found| found.column, |_| problem.column);
+        Problem::inside(raw, start + index, problem.message)
     }
 
     fn field_start(&self, raw: &[u8], field: usize) -> usize {
@@ -335,12 +335,12 @@ impl TableParser {
             return Ok(());
         }
         QuoteScanner::check(self.delimiter, raw).map_err(|bad| match bad {
-            BadQuote::Unclosed(place) => {
-                Problem::inside(raw, place, "expected a closing quote that ends the field, found none")
+            BadQuote::Unclosed(index) => {
+                Problem::inside(raw, index, "expected a closing quote that ends the field, found none")
             }
-            BadQuote::TextAfter(place) => Problem::inside(
+            BadQuote::TextAfter(index) => Problem::inside(
                 raw,
-                place,
+                index,
                 "expected a comma or the line's end behind a closing quote, found text; a quote in a quoted field is written twice",
             ),
         })

@@ -51,7 +51,7 @@ impl Slot {
     }
 
     /// Where among `slots` slots the search begins.
-    fn place(self, slots: usize) -> usize {
+    fn index(self, slots: usize) -> usize {
         let mixed = u128::from(self.head ^ u64::from(self.length)) * 0x9e37_79b9_7f4a_7c15;
         ((mixed >> 64) as u64 ^ mixed as u64) as usize & (slots - 1)
     }
@@ -82,13 +82,13 @@ impl ClassNames {
             self.grow();
         }
         let sought = Slot::of(name);
-        let place = self.probe(sought, name);
-        let slot = self.slots[place];
+        let index = self.probe(sought, name);
+        let slot = self.slots[index];
         if slot.occupied != 0 {
             return slot.occupied - 1;
         }
         let number = self.ends.len() as u32;
-        self.slots[place] = Slot {
+        self.slots[index] = Slot {
             occupied: number + 1,
             ..sought
         };
@@ -109,14 +109,14 @@ impl ClassNames {
     /// The place of the slot that holds `name`, or of the free one where it belongs. There is always a free
     /// one.
     fn probe(&self, sought: Slot, name: &str) -> usize {
-        let mut place = sought.place(self.slots.len());
+        let mut index = sought.index(self.slots.len());
         loop {
-            let slot = self.slots[place];
+            let slot = self.slots[index];
             let alike = slot.head == sought.head && slot.length == sought.length;
             if slot.occupied == 0 || (alike && (name.len() <= 8 || self.name(slot.occupied - 1) == name)) {
-                return place;
+                return index;
             }
-            place = (place + 1) & (self.slots.len() - 1);
+            index = (index + 1) & (self.slots.len() - 1);
         }
     }
 
@@ -124,11 +124,11 @@ impl ClassNames {
         let size = (self.slots.len() * 2).max(16);
         let before = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
         for slot in before.into_iter().filter(|slot| slot.occupied != 0) {
-            let mut place = slot.place(size);
-            while self.slots[place].occupied != 0 {
-                place = (place + 1) & (size - 1);
+            let mut index = slot.index(size);
+            while self.slots[index].occupied != 0 {
+                index = (index + 1) & (size - 1);
             }
-            self.slots[place] = slot;
+            self.slots[index] = slot;
         }
     }
 

@@ -1,6 +1,7 @@
 //! What training learns from: rows, the labels of each, and what the classes are called.
 //!
-//! Files ([`data`](crate::data)) and texts ([`text`](crate::text)) both end here, so both stand above this module.
+//! Files ([`data`](crate::data)) and texts ([`text`](crate::text)) both end here, so both stand above this
+//! module.
 
 mod by_class;
 mod calibration_split;

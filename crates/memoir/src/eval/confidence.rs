@@ -98,8 +98,8 @@ impl Confidence {
     /// Counts an answer.
     pub fn add(&mut self, probability: f32, right: bool) {
         let probability = f64::from(probability).clamp(0.0, 1.0);
-        let place = ((probability * BINS as f64) as usize).min(BINS - 1);
-        self.bins[place].add(Bin {
+        let index = ((probability * BINS as f64) as usize).min(BINS - 1);
+        self.bins[index].add(Bin {
             rows: 1,
             right: u64::from(right),
             sum: (probability / UNIT) as u64,
@@ -113,16 +113,16 @@ impl Confidence {
         let mean = |bin: &Bin| bin.sum as f64 * UNIT / bin.rows.max(1) as f64;
         let mut error = 0.0;
         let mut reliability = Vec::new();
-        for place in 0..COARSE {
+        for index in 0..COARSE {
             let mut bin = Bin::default();
-            let range = place * BINS / COARSE..(place + 1) * BINS / COARSE;
+            let range = index * BINS / COARSE..(index + 1) * BINS / COARSE;
             self.bins[range].iter().for_each(|fine| bin.add(*fine));
             if bin.rows > 0 {
                 let accuracy = share(bin.right, bin.rows);
                 error += (mean(&bin) - accuracy).abs() * bin.rows as f64;
                 reliability.push(ReliabilityBin {
-                    from: place as f64 / COARSE as f64,
-                    to: (place + 1) as f64 / COARSE as f64,
+                    from: index as f64 / COARSE as f64,
+                    to: (index + 1) as f64 / COARSE as f64,
                     rows: bin.rows,
                     confidence: mean(&bin),
                     accuracy,
@@ -147,12 +147,12 @@ impl Confidence {
             accuracy: 0.0,
         };
         let mut taken = Bin::default();
-        for (place, bin) in self.bins.iter().enumerate().rev() {
+        for (index, bin) in self.bins.iter().enumerate().rev() {
             taken.add(*bin);
             if bin.rows > 0 && taken.right as f64 >= target * taken.rows as f64 {
                 best = Coverage {
                     target,
-                    threshold: Some(place as f64 / BINS as f64),
+                    threshold: Some(index as f64 / BINS as f64),
                     rows: taken.rows,
                     coverage: share(taken.rows, rows),
                     accuracy: share(taken.right, taken.rows),

@@ -1,5 +1,5 @@
-//! What hashing promises about the time of a search: the paper's `rho(c, S)` for SimpleLSH, and the exponent
-//! that follows from it.
+//! What hashing promises about the time of a search: the paper's `rho(c, S)` for `SimpleLSH`, and the
+//! exponent that follows from it.
 //!
 //! Vectors are no longer than 1. Two signs along a random direction agree with probability
 //! `1 - arccos(s) / pi`, with s the inner product. (The paper prints `cos` for `arccos`.) Telling an inner

@@ -1,9 +1,9 @@
 //! How inexact is an oracle? Exact and approximate margins of the same rows, side by side.
 //!
-//! The exact margin of an example is `m = f(x, y) - max_{y' != y} f(x, y')` (Eq. 1), the approximate one takes the
-//! oracle's rival instead of the best (Eq. 2), so it is never smaller. Their difference is the *gap*; an oracle is
-//! (epsilon, delta) inexact if the gap exceeds epsilon with probability at most delta. (The paper writes `m` minus
-//! approximate `m`, which is never positive; what its proofs use is the gap.)
+//! The exact margin of an example is `m = f(x, y) - max_{y' != y} f(x, y')` (Eq. 1), the approximate one
+//! takes the oracle's rival instead of the best (Eq. 2), so it is never smaller. Their difference is the
+//! *gap*; an oracle is (epsilon, delta) inexact if the gap exceeds epsilon with probability at most delta.
+//! (The paper writes `m` minus approximate `m`, which is never positive; what its proofs use is the gap.)
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -27,7 +27,8 @@ const MOST_SIGN_DRAWS: usize = 64 * 256;
 /// Drawing stops when the standard error of the complexity is below this share of it.
 const SIGN_ERROR: f64 = 0.01;
 
-/// Margins of the same examples by the exact search and by an oracle; an example is a row with one of its labels.
+/// Margins of the same examples by the exact search and by an oracle; an example is a row with one of its
+/// labels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Margins {
     /// m.
@@ -43,8 +44,9 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Measures `oracle`, which knows all of `weights`, on the labelled rows; scores are multiplied by `multiplier`. Labels beyond the weights' classes, and
-    /// examples for which the oracle finds no rival at all, are left out.
+    /// Measures `oracle`, which knows all of `weights`, on the labelled rows; scores are multiplied by
+    /// `multiplier`. Labels beyond the weights' classes, and examples for which the oracle finds no rival at
+    /// all, are left out.
     pub fn measure<W: Scannable>(
         oracle: &dyn Oracle<W>,
         weights: &W,
@@ -148,7 +150,8 @@ pub struct MarginReport {
     pub approximate_loss: f64,
     /// Theorem 1 with the epsilon above; what a few larger gaps add to the loss is added.
     pub theorem_1: Theorem1,
-    /// Theorem 1 as it is stated, with margins that are inexact with probability delta / n: no gap may be larger.
+    /// Theorem 1 as it is stated, with margins that are inexact with probability delta / n: no gap may be
+    /// larger.
     pub theorem_1_strict: Theorem1,
     /// What hashing promises for that epsilon, for the oracle `simple-lsh`.
     pub hash_search: Option<SearchExponent>,
@@ -215,9 +218,10 @@ impl MarginReport {
     }
 }
 
-/// Empirical Rademacher complexity of `x -> w^T x` with `|w| <= norm`: the supremum over `w` is `norm / n` times the
-/// length of the signed sum of the rows. Its mean over random signs is estimated from draws until its standard error is
-/// below one percent. It never exceeds `norm / n` times the root of the rows' squared lengths (Jensen's inequality).
+/// Empirical Rademacher complexity of `x -> w^T x` with `|w| <= norm`: the supremum over `w` is `norm / n`
+/// times the length of the signed sum of the rows. Its mean over random signs is estimated from draws until
+/// its standard error is below one percent. It never exceeds `norm / n` times the root of the rows' squared
+/// lengths (Jensen's inequality).
 fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> Result<f64> {
     let most = rows
         .iter()
@@ -325,7 +329,8 @@ mod tests {
     fn margins_by_hand() {
         let (rows, labels) = rows();
         let margins = Margins::measure(&Weakest, &weights(), 1.0, &rows, &labels, &session()).unwrap();
-        // Rivals: best 1, 0, 1; weakest 2, 2, 1. The row with two labels counts for each, the unknown label for none.
+        // Rivals: best 1, 0, 1; weakest 2, 2, 1. The row with two labels counts for each, the unknown label
+        // for none.
         assert_eq!(margins.exact, [1.0, -1.0, 1.0, -1.5]);
         assert_eq!(margins.approximate, [2.5, 1.5, 1.0, -1.5]);
         assert_eq!(
@@ -349,8 +354,8 @@ mod tests {
             "that is the error in print"
         );
         assert!((report.theorem_1_strict.epsilon - 2.5).abs() < 1e-12);
-        // One feature of value 1 in four rows: a signed sum has length 4, 2 or 0 with probabilities 1/8, 1/2 and 3/8, so
-        // 1.5 in the mean; the kernel term has the root of the number of rows instead.
+        // One feature of value 1 in four rows: a signed sum has length 4, 2 or 0 with probabilities 1/8, 1/2
+        // and 3/8, so 1.5 in the mean; the kernel term has the root of the number of rows instead.
         let ratio = report.theorem_1.rademacher_term / report.theorem_1.kernel_term;
         assert!((ratio - 0.75).abs() < 3.0 * 0.0075, "{ratio}");
     }

@@ -1,4 +1,5 @@
-//! How good are predictions? Counts are gathered row by row in an [`Evaluation`]; its [`Report`] names the measures.
+//! How good are predictions? Counts are gathered row by row in an [`Evaluation`]; its [`Report`] names the
+//! measures.
 //!
 //! A row has a *set* of labels, most often one. With `L` the labels of a row and `P_k` its `k` best classes:
 //!
@@ -10,9 +11,10 @@
 //! | macro-F1 | mean over classes of `2 tp / (occurrences in labels + times predicted as best)` |
 //! | macro-F1, harmonic | harmonic mean of macro-precision and macro-recall, as the paper's text defines it |
 //!
-//! Means over classes are taken over those that occur in the labels or among the best classes, as scikit-learn does;
-//! where a class is never predicted (or never occurs) its precision (or recall) is 0. Rows without labels are counted
-//! and left out. All counts are whole numbers, so the report does not depend on how rows were split among threads.
+//! Means over classes are taken over those that occur in the labels or among the best classes, as
+//! scikit-learn does; where a class is never predicted (or never occurs) its precision (or recall) is 0.
+//! Rows without labels are counted and left out. All counts are whole numbers, so the report does not depend
+//! on how rows were split among threads.
 
 mod bands;
 mod confidence;

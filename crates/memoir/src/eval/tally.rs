@@ -34,8 +34,8 @@ pub struct Evaluation {
     pub(crate) rows: u64,
     pub(crate) unlabelled: u64,
     pub(crate) correct: u64,
-    /// Hits at each cut-off, by number of labels of the row: recall divides by that number, and sums of whole
-    /// numbers come out the same in any order.
+    /// Hits at each cut-off, by number of labels of the row: recall divides by that number, and sums of
+    /// whole numbers come out the same in any order.
     pub(crate) hits_by_label_count: BTreeMap<usize, [u64; CUTOFFS.len()]>,
     pub(crate) confusions: Confusions,
 }
@@ -51,7 +51,8 @@ impl Evaluation {
 
     /// Counts one row: its labels (sorted or not, without repeats) and the predicted classes, best first.
     ///
-    /// Labels may be numbers that the model does not know (names first met in the test data): those are never hit.
+    /// Labels may be numbers that the model does not know (names first met in the test data): those are
+    /// never hit.
     pub fn add(&mut self, labels: &[u32], ranked: &[Scored]) {
         if labels.is_empty() {
             self.unlabelled += 1;

@@ -1,4 +1,5 @@
-//! Measures against values worked out by hand, by scikit-learn 1.9.1, and by a slow version that follows the definitions.
+//! Measures against values worked out by hand, by scikit-learn 1.9.1, and by a slow version that follows the
+//! definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

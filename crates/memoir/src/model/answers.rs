@@ -21,15 +21,16 @@ pub const SHARING: usize = 100;
 pub struct Answer<'m> {
     /// Name of the class.
     pub class: &'m str,
-    /// How probable the model holds it to be right: by its calibration or, without one, the answer's share in
-    /// the exponentials of the best scores.
+    /// How probable the model holds it to be right: by its calibration or, without one, the answer's share
+    /// in the exponentials of the best scores.
     pub probability: f32,
     /// Its score, which only other scores for the same input compare with.
     pub score: f32,
 }
 
 impl Model {
-    /// Opens a model file that an algorithm of this crate has made. For other algorithms, see [`Model::load`].
+    /// Opens a model file that an algorithm of this crate has made. For other algorithms, see
+    /// [`Model::load`].
     ///
     /// The file is mapped: what is large is read when it is needed.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {

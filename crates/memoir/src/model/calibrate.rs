@@ -6,9 +6,9 @@ use crate::dataset::Dataset;
 use crate::{Result, Session};
 
 impl Model {
-    /// Fits probabilities to the scores of `held_out`, rows that the model was not trained on. They are weighted as the model
-    /// wants them, with classes numbered as in the model; labels that it does not know count as mistakes. With too few
-    /// rows the model stays as it is.
+    /// Fits probabilities to the scores of `held_out`, rows that the model was not trained on. They are
+    /// weighted as the model wants them, with classes numbered as in the model; labels that it does not know
+    /// count as mistakes. With too few rows the model stays as it is.
     pub fn calibrate(&mut self, held_out: &Dataset, session: &Session<'_>) -> Result<()> {
         let predictions = self.predict_rows(&held_out.rows, CANDIDATES, session)?;
         let mut scores = HeldOutScores::default();

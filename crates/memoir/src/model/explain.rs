@@ -1,7 +1,8 @@
 //! Why an answer is the answer: what each feature of a row says for it and for the runner-up.
 //!
-//! The shares of the features, the bias and the rounding of a candidate add up to its score, exactly (in `f64`). The rounding
-//! is what single precision loses in between; it is at most `n * 2^-23` times the sum of the absolute values of `n` shares.
+//! The shares of the features, the bias and the rounding of a candidate add up to its score, exactly (in
+//! `f64`). The rounding is what single precision loses in between; it is at most `n * 2^-23` times the sum
+//! of the absolute values of `n` shares.
 
 use std::ops::Range;
 
@@ -106,8 +107,8 @@ impl Explanation {
 pub struct Mark {
     /// Bytes of the text; parts follow each other without gaps.
     pub range: Range<usize>,
-    /// Positive for the answer, negative for the runner-up, 0 for what the model does not know or care about. The sum over all
-    /// parts is what the features decide.
+    /// Positive for the answer, negative for the runner-up, 0 for what the model does not know or care
+    /// about. The sum over all parts is what the features decide.
     pub decides: f64,
 }
 
@@ -128,9 +129,11 @@ impl Model {
         self.explain_with(row, &mut Scratch::default())
     }
 
-    /// Explains the answers for weighted rows, with up to `count` features each, and hands them to `each` in order.
+    /// Explains the answers for weighted rows, with up to `count` features each, and hands them to `each` in
+    /// order.
     ///
-    /// Works in the session's pool on some of the rows at a time, so that memory does not grow with their number.
+    /// Works in the session's pool on some of the rows at a time, so that memory does not grow with their
+    /// number.
     pub fn explain_rows(
         &self,
         rows: &Rows,
@@ -206,8 +209,9 @@ impl Model {
         })
     }
 
-    /// Cuts `text`, to which `explanation` belongs, into parts and says what the words of each decide. A word that comes
-    /// several times shares what it decides evenly; a run of words or characters spreads it over its length.
+    /// Cuts `text`, to which `explanation` belongs, into parts and says what the words of each decide. A
+    /// word that comes several times shares what it decides evenly; a run of words or characters spreads it
+    /// over its length.
     pub fn mark(&self, text: &str, explanation: &Explanation) -> Vec<Mark> {
         let Some(pipeline) = self.preprocessing.text() else {
             return Vec::new();

@@ -23,8 +23,8 @@ const STRIDE: usize = 4 << 20;
 impl Model {
     /// Opens the model file at `path`, whose scorer must be of a kind that `catalogue` knows.
     ///
-    /// The file is mapped: long arrays are read when a prediction needs them. In files of more than 64 MiB these are not
-    /// checked here; [`Model::verify`] does.
+    /// The file is mapped: long arrays are read when a prediction needs them. In files of more than 64 MiB
+    /// these are not checked here; [`Model::verify`] does.
     pub fn load(path: &Path, catalogue: &Catalogue) -> Result<Self> {
         load(&Container::open(path)?, catalogue)
     }
@@ -98,7 +98,8 @@ impl Model {
         take(&checksums)
     }
 
-    /// All arrays of the model, in the order in which they lie in a file: long elements first, which aligns all.
+    /// All arrays of the model, in the order in which they lie in a file: long elements first, which aligns
+    /// all.
     pub(super) fn all_tensors<'a>(&'a self, class_arrays: &'a ClassArrays) -> Vec<(String, Tensor<'a>)> {
         let mut tensors = vec![
             ("classes.names".to_owned(), Tensor::U8(&class_arrays.names)),

@@ -197,7 +197,8 @@ impl Scratch {
     }
 }
 
-/// Scores classes for a weighted row. What an algorithm's [`crate::train::Trainer`] makes and a model file holds.
+/// Scores classes for a weighted row. What an algorithm's [`crate::train::Trainer`] makes and a model file
+/// holds.
 pub trait Scorer: Send + Sync {
     /// Name of the kind of scorer, as in the model file (`linear`).
     fn kind(&self) -> &'static str;
@@ -211,8 +212,8 @@ pub trait Scorer: Send + Sync {
     /// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first).
     fn top_k(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch, out: &mut Vec<Scored>);
 
-    /// As [`Scorer::top_k`] for each of `rows`, whose number and answer are handed to `each`. A scorer that must read
-    /// many weights for a row does so for several rows at once; the answers are the same.
+    /// As [`Scorer::top_k`] for each of `rows`, whose number and answer are handed to `each`. A scorer that
+    /// must read many weights for a row does so for several rows at once; the answers are the same.
     fn top_k_rows(
         &self,
         rows: &[RowView<'_>],
@@ -241,7 +242,8 @@ pub trait Scorer: Send + Sync {
         )))
     }
 
-    /// The same scorer with its classes renumbered, merged or gone, where each has a weight vector of its own.
+    /// The same scorer with its classes renumbered, merged or gone, where each has a weight vector of its
+    /// own.
     fn with_classes(self: Box<Self>, _new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
         Err(reclassify::fixed_classes(self.kind()))
     }
@@ -251,7 +253,8 @@ pub trait Scorer: Send + Sync {
         None
     }
 
-    /// Looks at everything stored: an error in words if a class does not exist. Opening a model does not look that far.
+    /// Looks at everything stored: an error in words if a class does not exist. Opening a model does not
+    /// look that far.
     fn check_content(&self) -> std::result::Result<(), String> {
         Ok(())
     }

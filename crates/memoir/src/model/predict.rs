@@ -164,13 +164,15 @@ impl Model {
         }
     }
 
-    /// As [`Model::predict_rows`], with probabilities in place of scores. Fails if the model is not calibrated.
+    /// As [`Model::predict_rows`], with probabilities in place of scores. Fails if the model is not
+    /// calibrated.
     pub fn predict_probabilities(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {
         self.calibrated()?;
         self.predict_all(rows, k, true, session)
     }
 
-    /// The `k` best classes of each of `rows`, which are weighted already (see [`crate::text::Preprocessing`]).
+    /// The `k` best classes of each of `rows`, which are weighted already (see
+    /// [`crate::text::Preprocessing`]).
     ///
     /// Works in the session's pool; the answer does not depend on its size.
     pub fn predict_rows(&self, rows: &Rows, k: usize, session: &Session<'_>) -> Result<Predictions> {

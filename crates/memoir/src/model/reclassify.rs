@@ -1,7 +1,9 @@
-//! Classes of a model renamed, merged or retired without training anew, and what only further training needs stripped.
+//! Classes of a model renamed, merged or retired without training anew, and what only further training needs
+//! stripped.
 //!
-//! Merging takes, for each feature, the largest of the members' weights: what speaks for one of them speaks as much for
-//! the merged class. The largest of several numbers does not depend on their order, so neither does the merged model.
+//! Merging takes, for each feature, the largest of the members' weights: what speaks for one of them speaks
+//! as much for the merged class. The largest of several numbers does not depend on their order, so neither
+//! does the merged model.
 
 use super::Model;
 use crate::dataset::ClassNames;
@@ -61,7 +63,8 @@ fn named(name: &str) -> Result<&str> {
 }
 
 impl Model {
-    /// Gives classes other names, all at once: two may change places. Each pair is the old name and the new one.
+    /// Gives classes other names, all at once: two may change places. Each pair is the old name and the new
+    /// one.
     pub fn rename_classes<S: AsRef<str>>(&mut self, renames: impl IntoIterator<Item = (S, S)>) -> Result<()> {
         let mut names: Vec<&str> = self.classes.iter().collect();
         let renames: Vec<(S, S)> = renames.into_iter().collect();
@@ -88,7 +91,8 @@ impl Model {
         Ok(())
     }
 
-    /// Makes one class, called `into`, of the classes called `members`. It takes the place of the first of them.
+    /// Makes one class, called `into`, of the classes called `members`. It takes the place of the first of
+    /// them.
     pub fn merge_classes(self, members: &[impl AsRef<str>], into: &str) -> Result<Self> {
         named(into)?;
         let mut merged = Vec::with_capacity(members.len());
@@ -135,8 +139,8 @@ impl Model {
         )
     }
 
-    /// Drops what only further training needs: document frequencies, the numbers of rows of the classes, and rows that were
-    /// kept. Predictions stay as they are.
+    /// Drops what only further training needs: document frequencies, the numbers of rows of the classes, and
+    /// rows that were kept. Predictions stay as they are.
     pub fn strip(&mut self) {
         self.preprocessing.weighting.document_frequency = Vec::new().into();
         self.origin.class_counts = Vec::new();

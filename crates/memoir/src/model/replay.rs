@@ -1,9 +1,10 @@
-//! A small sample of the rows that a model learned from, kept in its file so that training that goes on can repeat them.
+//! A small sample of the rows that a model learned from, kept in its file so that training that goes on can
+//! repeat them.
 //!
-//! Without it, new rows move weights that old rows would have held in place, and nothing tells a new class from rows of
-//! old ones. The sample is fair to every part of a stream: each row has a place in the order of its class that depends on
-//! nothing but the row, and of every class the first rows are kept, in proportion to its size. So a sample of an earlier
-//! sample and new rows is about the sample of all rows.
+//! Without it, new rows move weights that old rows would have held in place, and nothing tells a new class
+//! from rows of old ones. The sample is fair to every part of a stream: each row has a place in the order of
+//! its class that depends on nothing but the row, and of every class the first rows are kept, in proportion
+//! to its size. So a sample of an earlier sample and new rows is about the sample of all rows.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -25,7 +26,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Keeps at most `most` rows of `sets`, whose classes have `class_counts` rows in all; nothing if none can be kept.
+    /// Keeps at most `most` rows of `sets`, whose classes have `class_counts` rows in all; nothing if none
+    /// can be kept.
     pub fn choose(sets: &[&Dataset], class_counts: &[u32], most: usize) -> Option<Self> {
         if most == 0 {
             return None;
@@ -87,8 +89,8 @@ impl Replay {
         &self.bytes
     }
 
-    /// The rows, without names of classes; an error in words if the bytes are no rows of so many features with labels
-    /// among so many classes.
+    /// The rows, without names of classes; an error in words if the bytes are no rows of so many features
+    /// with labels among so many classes.
     pub fn unpack(&self, features: usize, classes: usize) -> Result<Dataset, String> {
         let mut data = Dataset::default();
         let mut rest = &self.bytes[..];
@@ -232,8 +234,8 @@ mod tests {
                     prop_assert!((value - was).abs() <= largest * (0.5 / LARGEST + 1e-3));
                 }
             }
-            // Cut anywhere, the bytes are no more rows, or an error, and never a panic; that a row changed is what a file's
-            // checksums tell.
+            // Cut anywhere, the bytes are no more rows, or an error, and never a panic; that a row changed
+            // is what a file's checksums tell.
             for cut in 0..kept.bytes().len() {
                 let cut = Replay::from_bytes(kept.bytes()[..cut].to_vec().into()).unpack(100_000, 300);
                 prop_assert!(cut.map_or(0, |cut| cut.len()) <= rows.len());

@@ -1,10 +1,10 @@
-//! "Which wrong class scores highest?" Training a margin classifier asks this for every example; an oracle answers it,
-//! exactly or nearly so.
+//! "Which wrong class scores highest?" Training a margin classifier asks this for every example; an oracle
+//! answers it, exactly or nearly so.
 //!
-//! An oracle keeps an index of the classes' weight vectors. It is asked by many threads at once while the weights are
-//! frozen, and told after each batch which vectors have changed. Classes whose vectors are all zero are never in an
-//! index: [`rivals`] adds them by the rule of the paper's authors. Every implementation passes the contract suite of
-//! `tests/oracles`.
+//! An oracle keeps an index of the classes' weight vectors. It is asked by many threads at once while the
+//! weights are frozen, and told after each batch which vectors have changed. Classes whose vectors are all
+//! zero are never in an index: [`rivals`] adds them by the rule of the paper's authors. Every implementation
+//! passes the contract suite of `tests/oracles`.
 
 mod exact;
 mod kind;
@@ -43,21 +43,21 @@ pub trait Oracle<W: ClassVectors>: Send + Sync {
     /// Name as in `--oracle NAME`.
     fn name(&self) -> &'static str;
 
-    /// Takes note that the vectors of the classes `changed` (increasing) are no longer what they were: some are new,
-    /// some have become zero. A new oracle knows no class.
+    /// Takes note that the vectors of the classes `changed` (increasing) are no longer what they were: some
+    /// are new, some have become zero. A new oracle knows no class.
     fn update(&mut self, weights: &W, changed: &[u32], session: &Session<'_>) -> Result<()>;
 
-    /// Writes up to `query.k` strong classes with their unscaled scores to `out`, best first, and returns how many
-    /// inner products of a class's vector with the row that took. Neither true classes nor those with zero vectors
-    /// are among them. The answer depends on the weights, the updates and the query alone.
+    /// Writes up to `query.k` strong classes with their unscaled scores to `out`, best first, and returns
+    /// how many inner products of a class's vector with the row that took. Neither true classes nor those
+    /// with zero vectors are among them. The answer depends on the weights, the updates and the query alone.
     fn search(&self, weights: &W, query: &Query<'_>, scratch: &mut Scratch, out: &mut Vec<Scored>) -> usize;
 }
 
-/// The strongest rivals of an example, best first, with unscaled scores: `r_j := argmax x_j^T w_r` over the wrong
-/// classes, as well as the oracle can tell. Returns the number of inner products.
+/// The strongest rivals of an example, best first, with unscaled scores: `r_j := argmax x_j^T w_r` over the
+/// wrong classes, as well as the oracle can tell. Returns the number of inner products.
 ///
-/// While some classes still have zero vectors, no class with a score of zero or less is the strongest: a class with a
-/// zero vector, taken at random, comes before it with a score of exactly 0.
+/// While some classes still have zero vectors, no class with a score of zero or less is the strongest: a
+/// class with a zero vector, taken at random, comes before it with a score of exactly 0.
 pub fn rivals<W: ClassVectors>(
     oracle: &dyn Oracle<W>,
     weights: &W,

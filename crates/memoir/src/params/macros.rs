@@ -59,6 +59,7 @@ macro_rules! parameters {
         }
     ) => {
         $(#[$attribute])*
+        #[allow(clippy::doc_markdown)] // Help texts are plain texts.
         #[derive(Debug, Clone, PartialEq)]
         $visibility struct $name {
             $(
@@ -102,7 +103,7 @@ macro_rules! parameters {
             }
         }
 
-        #[allow(unreachable_pub)] // Public as far as the struct is.
+        #[allow(unreachable_pub, clippy::doc_markdown)] // Public as far as the struct is; help texts are plain.
         impl $name {
             $(
                 $(#[doc = $help])+
@@ -253,8 +254,8 @@ macro_rules! choices {
     };
 }
 
-/// [`parameters!`](crate::parameters) for an algorithm of this crate: [`Classifier`](crate::Classifier) gets the
-/// setters, too.
+/// [`parameters!`](crate::parameters) for an algorithm of this crate: [`Classifier`](crate::Classifier) gets
+/// the setters, too.
 macro_rules! own_parameters {
     (
         $(#[$attribute:meta])*
@@ -277,6 +278,7 @@ macro_rules! own_parameters {
             }
         }
 
+        #[allow(clippy::doc_markdown)] // Help texts are plain texts.
         impl $crate::Classifier<'_, $name> {
             $(
                 $(#[doc = $help])+

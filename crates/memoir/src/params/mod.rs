@@ -1,9 +1,10 @@
-//! Parameters of algorithms: one definition per algorithm gives a typed struct and a table of names, defaults, legal
-//! ranges and help.
+//! Parameters of algorithms: one definition per algorithm gives a typed struct and a table of names,
+//! defaults, legal ranges and help.
 //!
-//! Rust programs use the struct ([`parameters!`](crate::parameters) makes it). The command line and the Python package
-//! build their options from the table ([`Parameters::SPECS`]) and hand values over as text ([`Parameters::parse`]). Both
-//! ways end in the same struct, so there is one source of truth and no name that could be mistyped unnoticed.
+//! Rust programs use the struct ([`parameters!`](crate::parameters) makes it). The command line and the
+//! Python package build their options from the table ([`Parameters::SPECS`]) and hand values over as text
+//! ([`Parameters::parse`]). Both ways end in the same struct, so there is one source of truth and no name
+//! that could be mistyped unnoticed.
 
 mod macros;
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Typed parameters: what a field of a struct made by [`parameters!`](crate::parameters) can be, and what such a
-//! struct can do.
+//! Typed parameters: what a field of a struct made by [`parameters!`](crate::parameters) can be, and what
+//! such a struct can do.
 
 use std::fmt::Debug;
 
 use super::{Kind, Spec, Value};
 use crate::{Error, Result};
 
-/// A type that a parameter can have: whole numbers, `f64`, `bool`, what [`choices!`](crate::choices) makes, and
-/// `Option` of these for parameters that may be left to the algorithm.
+/// A type that a parameter can have: whole numbers, `f64`, `bool`, what [`choices!`](crate::choices) makes,
+/// and `Option` of these for parameters that may be left to the algorithm.
 pub trait ParameterType: Sized {
     /// What a setter takes: the type itself, or what is inside the `Option`.
     type Given;
@@ -116,13 +116,15 @@ pub trait Parameters: Debug + Clone + Default + Send + Sync + 'static {
     /// The table: name, range, default and help of each parameter.
     const SPECS: &'static [Spec];
 
-    /// Sets the parameter called `name`; says whether there is one that takes such a value. Does not check the range.
+    /// Sets the parameter called `name`; says whether there is one that takes such a value. Does not check
+    /// the range.
     fn put(&mut self, name: &str, value: &Value) -> bool;
 
     /// Name and value of each parameter, in the order of the table.
     fn values(&self) -> Vec<(&'static str, Value)>;
 
-    /// Sets the parameter called `name` to what `text` says; a name or a value that the table does not have is an error.
+    /// Sets the parameter called `name` to what `text` says; a name or a value that the table does not have
+    /// is an error.
     fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let spec = Self::SPECS.iter().find(|spec| spec.name == name);
         let unknown = || {

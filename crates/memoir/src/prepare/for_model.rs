@@ -24,8 +24,8 @@ pub struct Block {
 
 /// Reads `source` to evaluate a model that was trained with `preprocessing` on `classes`.
 ///
-/// Features that the model does not know are dropped. Classes that it does not know are kept, with numbers beyond
-/// the model's, so that an evaluation counts them as errors; the report says how many there are.
+/// Features that the model does not know are dropped. Classes that it does not know are kept, with numbers
+/// beyond the model's, so that an evaluation counts them as errors; the report says how many there are.
 pub fn read_with(
     source: Source,
     options: &ReadOptions,
@@ -54,11 +54,12 @@ pub fn read_with(
     Ok((data, report))
 }
 
-/// Reads `source` block by block in constant memory, each block ready for a model trained with `preprocessing`.
+/// Reads `source` block by block in constant memory, each block ready for a model trained with
+/// `preprocessing`.
 ///
-/// Where input comes in slowly, what is there is handed on at once. Where neither options nor name tell the format
-/// (standard input, `.txt`), a text model gets raw lines ([`Format::Lines`]) and a vector model libsvm, unless the
-/// first line shows another format.
+/// Where input comes in slowly, what is there is handed on at once. Where neither options nor name tell the
+/// format (standard input, `.txt`), a text model gets raw lines ([`Format::Lines`]) and a vector model
+/// libsvm, unless the first line shows another format.
 pub fn stream_with(
     source: Source,
     options: &ReadOptions,
@@ -70,7 +71,8 @@ pub fn stream_with(
     stream(source, options, preprocessing, purpose, session, take)
 }
 
-/// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that says so.
+/// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that
+/// says so.
 pub fn stream_labelled(
     source: Source,
     options: &ReadOptions,

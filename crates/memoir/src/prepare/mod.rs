@@ -74,8 +74,8 @@ pub struct BaseRows<'a> {
 
 /// Prepares `examples` for training. Rows without a label are kept; the report says how many there are.
 ///
-/// With `base`, classes and features keep the numbers that they have there, new ones come behind them, and what turns
-/// raw input into rows takes the new rows into account. Of `prep` only the needs count then.
+/// With `base`, classes and features keep the numbers that they have there, new ones come behind them, and
+/// what turns raw input into rows takes the new rows into account. Of `prep` only the needs count then.
 pub fn prepare(
     examples: Examples<'_>,
     prep: &PrepOptions,
@@ -89,26 +89,25 @@ pub fn prepare(
         report,
         name,
     } = raw::collect(examples, prep, base, session)?;
-    let preprocessing = match base {
-        Some(base) => session.run(|| {
+    let preprocessing = if let Some(base) = base {
+        session.run(|| {
             let (rows, labels) = (&data.rows, &data.labels);
             base.preprocessing
                 .grown(prep.needs, base.rows, rows, labels, vocabulary)
-        })?,
-        None => {
-            let input = match vocabulary {
-                Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
-                None => Input::Vectors {
-                    features: data.rows.width(),
-                    first,
-                },
-            };
-            let weighting = session.run(|| {
-                let scheme = prep.weighting.scheme(&data.rows);
-                Weighting::fit(scheme, prep.needs, &data.rows, &data.labels)
-            });
-            Preprocessing { input, weighting }
-        }
+        })?
+    } else {
+        let input = match vocabulary {
+            Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
+            None => Input::Vectors {
+                features: data.rows.width(),
+                first,
+            },
+        };
+        let weighting = session.run(|| {
+            let scheme = prep.weighting.scheme(&data.rows);
+            Weighting::fit(scheme, prep.needs, &data.rows, &data.labels)
+        });
+        Preprocessing { input, weighting }
     };
     preprocessing.apply_all(&mut data.rows, session)?;
     if let Some(name) = name {
@@ -132,7 +131,8 @@ pub fn read_training(
     prepare(Examples::Read { source, options }, prep, None, session)
 }
 
-/// Prepares `examples` for a model that was trained with `preprocessing` on `classes`, as [`read_with`] does with files.
+/// Prepares `examples` for a model that was trained with `preprocessing` on `classes`, as [`read_with`] does
+/// with files.
 pub fn prepare_with(
     examples: Examples<'_>,
     preprocessing: &Preprocessing,

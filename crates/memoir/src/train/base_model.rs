@@ -20,8 +20,8 @@ pub struct BaseModel<'a> {
     pub mean_weight: f32,
     /// Number of these rows of each of its classes.
     pub class_counts: &'a [u32],
-    /// What the weights of each of its features must be multiplied by to mean on rows of today what they meant on rows of
-    /// then: inverse document frequencies have changed.
+    /// What the weights of each of its features must be multiplied by to mean on rows of today what they
+    /// meant on rows of then: inverse document frequencies have changed.
     pub feature_scales: Vec<f32>,
     /// The rows it keeps for replay, weighted as they would be today; may be none.
     pub replay: Dataset,
@@ -30,8 +30,8 @@ pub struct BaseModel<'a> {
 }
 
 impl<'a> BaseModel<'a> {
-    /// `model` as it is for rows that were prepared by `preprocessing`, which goes on from the model's own, and whose
-    /// classes are those of `data`.
+    /// `model` as it is for rows that were prepared by `preprocessing`, which goes on from the model's own,
+    /// and whose classes are those of `data`.
     pub(super) fn new(
         model: &'a Model,
         preprocessing: &Preprocessing,
@@ -67,7 +67,8 @@ impl<'a> BaseModel<'a> {
     }
 }
 
-/// Fails if `method` cannot continue from `model`. Looks at both only, so that it can be asked before data is read.
+/// Fails if `method` cannot continue from `model`. Looks at both only, so that it can be asked before data
+/// is read.
 pub(super) fn check_base_model(method: &Method, model: &Model) -> Result<()> {
     let origin = &model.origin;
     if method.name() != origin.algorithm {
@@ -93,13 +94,12 @@ pub(super) fn check_base_model(method: &Method, model: &Model) -> Result<()> {
 
 /// How many rows the model was asked to keep, by its user or by the model that it was continued from.
 fn replay_limit(origin: &Origin) -> usize {
-    let given = [&origin.params, &origin.chosen].into_iter();
+    let mut given = [&origin.params, &origin.chosen].into_iter();
     given
-        .filter_map(|params| match params.get(KEEP_ROWS) {
+        .find_map(|params| match params.get(KEEP_ROWS) {
             Some(&Value::Integer(rows)) => Some(rows as usize),
             _ => None,
         })
-        .next()
         .unwrap_or(0)
 }
 

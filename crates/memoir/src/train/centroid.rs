@@ -1,9 +1,9 @@
-//! `centroid`: each class is the mean of its rows, scaled to unit length. No passes, no step size: a strong and quick
-//! baseline, and where other algorithms start from.
+//! `centroid`: each class is the mean of its rows, scaled to unit length. No passes, no step size: a strong
+//! and quick baseline, and where other algorithms start from.
 //!
-//! The mean's scale is lost when it is brought to unit length, so sums are enough. They are built feature by feature:
-//! a counting sort brings the entries of a range of features together, then those of one feature are added up by class.
-//! Memory beyond data and model is one such range per worker.
+//! The mean's scale is lost when it is brought to unit length, so sums are enough. They are built feature by
+//! feature: a counting sort brings the entries of a range of features together, then those of one feature
+//! are added up by class. Memory beyond data and model is one such range per worker.
 
 use std::ops::Range;
 
@@ -178,9 +178,9 @@ impl Centroid {
     }
 }
 
-/// How long the sum of so many rows of a class is likely to be, if each has length 1: what a centroid that was scaled to
-/// length 1 counts for beside another. Takes the cosine of two rows of a class to be 0.3; at 0 the sum would grow like the root
-/// of their number, at 1 like the number.
+/// How long the sum of so many rows of a class is likely to be, if each has length 1: what a centroid that
+/// was scaled to length 1 counts for beside another. Takes the cosine of two rows of a class to be 0.3; at 0
+/// the sum would grow like the root of their number, at 1 like the number.
 fn likely_length(rows: u32) -> f64 {
     let rows = f64::from(rows);
     (rows + 0.3 * rows * (rows - 1.0)).max(0.0).sqrt()
@@ -283,7 +283,8 @@ impl Combiner {
     }
 }
 
-/// The entries (row, value) of a range of features: those of the first feature, then of the next, rows in order.
+/// The entries (row, value) of a range of features: those of the first feature, then of the next, rows in
+/// order.
 fn gather(data: &Dataset, panel: &Panel, session: &Session<'_>) -> Result<Vec<(u32, f32)>> {
     let mut next = Vec::with_capacity(panel.counts.len());
     let mut total = 0usize;

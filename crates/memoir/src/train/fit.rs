@@ -1,5 +1,5 @@
-//! From examples to a whole model, from scratch or from another model: the steps around an algorithm that are the same
-//! for all of them.
+//! From examples to a whole model, from scratch or from another model: the steps around an algorithm that
+//! are the same for all of them.
 
 use std::collections::BTreeMap;
 
@@ -40,14 +40,21 @@ pub enum HeldOut<'a> {
     /// This share of the examples, between 0 and 1, chosen by the session's seed.
     Share(f64),
     /// Examples of their own. Those with a class that training does not have are used to calibrate only.
-    Examples(Examples<'a>),
+    Examples(Box<Examples<'a>>),
+}
+
+impl<'a> HeldOut<'a> {
+    /// Examples of their own.
+    pub fn examples(examples: Examples<'a>) -> Self {
+        Self::Examples(Box::new(examples))
+    }
 }
 
 /// Trains `method` on `examples`, prepared as its trainer needs them.
 ///
-/// Whatever can be checked is checked before the examples are read. With a base model, `method` must be of the algorithm
-/// that made it; its classes and features keep their numbers, new ones come behind them, and without held-out rows and
-/// with too few new ones its calibration stays.
+/// Whatever can be checked is checked before the examples are read. With a base model, `method` must be of
+/// the algorithm that made it; its classes and features keep their numbers, new ones come behind them, and
+/// without held-out rows and with too few new ones its calibration stays.
 pub fn fit(
     method: &Method,
     examples: Examples<'_>,
@@ -88,7 +95,7 @@ pub fn fit(
         HeldOut::Nothing => None,
         HeldOut::Examples(examples) => {
             let (preprocessing, classes) = (&training.preprocessing, &training.data.classes);
-            Some(prepare_with(examples, preprocessing, classes, session)?)
+            Some(prepare_with(*examples, preprocessing, classes, session)?)
         }
         HeldOut::Share(share) => {
             let (rest, held_out) = hold_out(&training.data, share, session)?;
@@ -151,7 +158,7 @@ fn learn(
     let trained = method.trainer().train(request, session)?;
     let calibration = trained
         .calibration_scores
-        .and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::SetAside)));
+        .and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::CalibrationSplit)));
     let mut model = Model {
         calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
         replay: trained.replay,

@@ -17,7 +17,8 @@ pub(super) fn check_share(share: f64) -> Result<()> {
 
 /// Splits off about `share` of the rows, chosen at random by the session's seed, as (rest, held out).
 ///
-/// No class loses its last row, so the rest still knows every class. It is an error if there is no row to spare.
+/// No class loses its last row, so the rest still knows every class. It is an error if there is no row to
+/// spare.
 pub(super) fn hold_out(data: &Dataset, share: f64, session: &Session<'_>) -> Result<(Dataset, Dataset)> {
     let chosen = choose(&data.labels, data.classes.len(), share, session);
     if !chosen.contains(&true) {

@@ -12,8 +12,8 @@ use crate::{Result, Session};
 pub trait Trainer: Send + Sync {
     /// Learns what `request` asks for.
     ///
-    /// The result depends on the request, the parameters and the session's seed and memory budget, never on the number
-    /// of threads.
+    /// The result depends on the request, the parameters and the session's seed and memory budget, never on
+    /// the number of threads.
     fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained>;
 
     /// What the algorithm wants of its rows. Whoever prepares them asks.
@@ -27,8 +27,8 @@ pub trait Trainer: Send + Sync {
     }
 }
 
-/// What an algorithm can do beyond learning from rows once. Requests for what it cannot do are refused before it sees
-/// them.
+/// What an algorithm can do beyond learning from rows once. Requests for what it cannot do are refused
+/// before it sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Support {
     /// It writes the session's checkpoints and starts from them.
@@ -39,19 +39,20 @@ pub struct Support {
 
 /// What to learn.
 pub struct TrainRequest<'a> {
-    /// The rows to learn from, weighted as [`Trainer::row_needs`] says. They are the algorithm's own: it may free them
-    /// before it puts its result together.
+    /// The rows to learn from, weighted as [`Trainer::row_needs`] says. They are the algorithm's own: it may
+    /// free them before it puts its result together.
     pub data: Dataset,
     /// Rows that must not be learned from, with the same classes and features. They are used
     ///
-    /// - to stop: the passes or iterations end when these rows are no longer answered better, and the best weights count;
-    /// - by `softmax`, to choose how long the first weights are, and instead of the calibration split: with held-out rows,
-    ///   all training rows are learned from at once.
+    /// - to stop: the passes or iterations end when these rows are no longer answered better, and the best
+    ///   weights count;
+    /// - by `softmax`, to choose how long the first weights are, and instead of the calibration split: with
+    ///   held-out rows, all training rows are learned from at once.
     ///
     /// [`fit`](super::fit) uses them once more, to calibrate the finished model.
     pub held_out: Option<&'a Dataset>,
-    /// The model to continue from, if any: what it knows is kept and the rows are learned in addition. Its classes and
-    /// features keep their numbers; the rows may have more of both.
+    /// The model to continue from, if any: what it knows is kept and the rows are learned in addition. Its
+    /// classes and features keep their numbers; the rows may have more of both.
     pub base_model: Option<BaseModel<'a>>,
 }
 
@@ -70,8 +71,8 @@ impl TrainRequest<'_> {
 pub struct Trained {
     /// Scores rows against classes.
     pub scorer: Box<dyn Scorer>,
-    /// The scores of the calibration split: rows that were scored before they were learned from. Probabilities are
-    /// fitted to them where there are no held-out rows.
+    /// The scores of the calibration split: rows that were scored before they were learned from.
+    /// Probabilities are fitted to them where there are no held-out rows.
     pub calibration_scores: Option<HeldOutScores>,
     /// What parameters that were `auto` became, by name.
     pub resolved: Vec<(&'static str, Value)>,

@@ -151,7 +151,7 @@ impl Bench {
     }
 
     fn save(&self, model: &Model) -> Vec<u8> {
-        model.save(&self.path()).unwrap();
+        model.save(self.path()).unwrap();
         fs::read(self.path()).unwrap()
     }
 

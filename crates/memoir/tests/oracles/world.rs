@@ -54,7 +54,8 @@ pub(crate) fn weights(vectors: &Rows) -> ClassRows {
     weights
 }
 
-/// Class vectors as training makes them (sums of a class's rows, minus some rows of others), and rows of these classes.
+/// Class vectors as training makes them (sums of a class's rows, minus some rows of others), and rows of
+/// these classes.
 pub(crate) fn learned(classes: usize) -> (ClassRows, Rows, Vec<u32>) {
     let mut random = random(2);
     let prototypes: Vec<_> = (0..classes).map(|_| vector(&mut random, 12)).collect();

@@ -1,5 +1,5 @@
-//! Trains `centroid` on a file, predicts another again and again on one thread, and prints accuracy and speed as JSON.
-//! `experiments/centroid/compare.py` sets this beside a sparse matrix product in `scipy`.
+//! Trains `centroid` on a file, predicts another again and again on one thread, and prints accuracy and
+//! speed as JSON. `experiments/centroid/compare.py` sets this beside a sparse matrix product in `scipy`.
 //!
 //! `cargo run --release --bin centroid_speed -- TRAIN TEST PASSES f32|f16`
 
@@ -14,7 +14,8 @@ use memoir::model::Precision;
 use memoir::prepare::{Examples, read_with};
 use memoir::train::{CentroidParams, FitOptions, fit};
 
-/// Processor seconds of this process so far, in steps of a hundredth: on a busy machine a fairer clock than the wall's.
+/// Processor seconds of this process so far, in steps of a hundredth: on a busy machine a fairer clock than
+/// the wall's.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/stat")?;
     let fields: Vec<&str> = status

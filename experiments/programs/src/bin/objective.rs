@@ -1,6 +1,7 @@
 //! Prints the objective that a method reaches on a libsvm file whose values are taken as they are:
 //! `objective ovr|msvm|pd-sparse FILE [NAME=VALUE …]`, with the parameters of the algorithm, or
-//! `objective liblinear FILE MODEL` for the weights in a model file of LIBLINEAR (`-s 1` or `-s 4`, cost 1, no bias).
+//! `objective liblinear FILE MODEL` for the weights in a model file of LIBLINEAR (`-s 1` or `-s 4`, cost 1,
+//! no bias).
 
 use std::num::NonZeroUsize;
 use std::path::Path;

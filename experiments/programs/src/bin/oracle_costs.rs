@@ -1,7 +1,10 @@
-//! What oracles cost on learned weights: time per query, time per changed class, recall, memory; and the same vectors as
-//! text, for other programs.
+//! What oracles cost on learned weights: time per query, time per changed class, recall, memory; and the
+//! same vectors as text, for other programs.
 //!
-//!     cargo run --release --bin oracle_costs -- MODEL ROWS [--queries N] [--dump FOLDER] [oracle[,option=value]…] …
+//! ```text
+//! cargo run --release --bin oracle_costs -- MODEL ROWS [--queries N] [--dump FOLDER] \
+//!     [oracle[,option=value]…] …
+//! ```
 //!
 //! MODEL is of kind `linear` (memoir-l2, memoir-l1), ROWS labelled rows as it was trained on. One thread.
 
@@ -176,7 +179,8 @@ fn measure(
     Ok(())
 }
 
-/// CPU time that the threads of this process have used, where the system tells; else 0. The machine may have other work.
+/// CPU time that the threads of this process have used, where the system tells; else 0. The machine may have
+/// other work.
 fn cpu_seconds() -> f64 {
     let threads = std::fs::read_dir("/proc/self/task")
         .into_iter()

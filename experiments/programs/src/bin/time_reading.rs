@@ -1,5 +1,5 @@
-//! Reads a data file as training would, some times over, and prints how long it took and how much memory, as JSON.
-//! `experiments/reading` compares this with others.
+//! Reads a data file as training would, some times over, and prints how long it took and how much memory, as
+//! JSON. `experiments/reading` compares this with others.
 //!
 //! usage: `time_reading FILE [THREADS [REPEATS]]`
 

@@ -1,6 +1,6 @@
-//! Writes the rows that training sees (weighted, unit length) as libsvm files, so that other programs learn from the
-//! very same vectors: `write_vectors TRAIN TEST OUT_TRAIN OUT_TEST`. Classes get the numbers 1, 2, … in the order of
-//! training; test rows of unknown classes get numbers behind those.
+//! Writes the rows that training sees (weighted, unit length) as libsvm files, so that other programs learn
+//! from the very same vectors: `write_vectors TRAIN TEST OUT_TRAIN OUT_TEST`. Classes get the numbers 1, 2,
+//! … in the order of training; test rows of unknown classes get numbers behind those.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;

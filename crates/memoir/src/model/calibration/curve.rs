@@ -104,7 +104,7 @@ impl Curve {
 
     /// The height of the line at `x`; beyond its ends it goes on as steep as the regression itself.
     pub(super) fn bend(&self, x: f64) -> f64 {
-        let knot = |place: usize| (f64::from(self.knots[place].0), f64::from(self.knots[place].1));
+        let knot = |index: usize| (f64::from(self.knots[index].0), f64::from(self.knots[index].1));
         let right = self.knots.partition_point(|knot| f64::from(knot.0) <= x);
         match (self.knots.len(), right) {
             (0, _) => x,

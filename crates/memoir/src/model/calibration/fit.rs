@@ -296,9 +296,9 @@ fn rising_shares(examples: &[Example], weights: &[f64; TERMS]) -> Vec<(f32, f32)
     let mut knots: Vec<(f32, f32)> = Vec::new();
     for run in runs {
         let height = (run.share() / (1.0 - run.share())).ln() as f32;
-        for place in [run.first as f32, run.last as f32] {
-            if knots.last().is_none_or(|before| before.0 < place) {
-                knots.push((place, height));
+        for index in [run.first as f32, run.last as f32] {
+            if knots.last().is_none_or(|before| before.0 < index) {
+                knots.push((index, height));
             }
         }
     }

@@ -31,8 +31,9 @@ pub const CANDIDATES: usize = 10;
 pub enum Basis {
     /// Rows that training did not see.
     HeldOut,
-    /// Training rows that were scored before the weights learned from them, last of all.
-    SetAside,
+    /// The calibration split: training rows that were scored before the weights learned from them.
+    #[serde(rename = "set-aside")]
+    CalibrationSplit,
 }
 
 /// Turns the scores of a row into probabilities.
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_row_without_known_features_is_never_sure() {
-        let calibration = Calibration::fit(&world(1000, 3), Basis::SetAside).unwrap();
+        let calibration = Calibration::fit(&world(1000, 3), Basis::CalibrationSplit).unwrap();
         let best = [
             Scored {
                 class: 4,
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn nothing_is_surer_than_the_rows_can_show() {
-        let calibration = Calibration::fit(&world(1000, 3), Basis::SetAside).unwrap();
+        let calibration = Calibration::fit(&world(1000, 3), Basis::CalibrationSplit).unwrap();
         let far = [(0, 1e6), (1, 0.0)].map(|(class, score)| Scored { class, score });
         let mut out = vec![];
         calibration.probabilities(50, &far, &mut out);

@@ -57,7 +57,7 @@ pub struct SwGraph {
     /// The nodes that are in the graph, in the order of insertion.
     nodes: Vec<u32>,
     /// Place of each class in `nodes`, plus one; 0 for classes that are not there.
-    places: Vec<u32>,
+    indices: Vec<u32>,
     seeds: Seeds,
 }
 
@@ -68,27 +68,27 @@ impl SwGraph {
             params,
             links: Links::default(),
             nodes: Vec::new(),
-            places: Vec::new(),
+            indices: Vec::new(),
             seeds: Seeds::default(),
         }
     }
 
     fn is_member(&self, class: u32) -> bool {
-        self.places[class as usize] != 0
+        self.indices[class as usize] != 0
     }
 
     fn add_member(&mut self, class: u32) {
         self.nodes.push(class);
-        self.places[class as usize] = self.nodes.len() as u32;
+        self.indices[class as usize] = self.nodes.len() as u32;
     }
 
     /// Takes a class out of the graph; its neighbours are linked to each other, so that no way through it is
     /// lost.
     fn remove<W: ClassVectors>(&mut self, weights: &W, class: u32) {
-        let place = std::mem::take(&mut self.places[class as usize]) as usize;
-        self.nodes.swap_remove(place - 1);
-        if let Some(&moved) = self.nodes.get(place - 1) {
-            self.places[moved as usize] = place as u32;
+        let index = std::mem::take(&mut self.indices[class as usize]) as usize;
+        self.nodes.swap_remove(index - 1);
+        if let Some(&moved) = self.nodes.get(index - 1) {
+            self.indices[moved as usize] = index as u32;
         }
         let orphans = self.links.isolate(class);
         self.repair(weights, orphans.iter().map(|link| link.to).collect());
@@ -198,9 +198,9 @@ impl<W: ClassVectors> Oracle<W> for SwGraph {
 
     fn update(&mut self, weights: &W, changed: &[u32], session: &Session<'_>) -> Result<()> {
         let classes = weights.classes();
-        if self.places.len() != classes {
+        if self.indices.len() != classes {
             self.links = Links::new(classes, 4 * self.params.neighbors);
-            self.places = vec![0; classes];
+            self.indices = vec![0; classes];
         }
         if self.params.seeds > 0 {
             self.seeds.update(weights, changed);

@@ -54,8 +54,8 @@ pub(super) fn descend<W: Weights>(
         if let Some(average) = &mut average {
             average.settle(&weights, addends.iter().map(|addend| addend.class));
         }
-        // Algorithm 2: for i in R_t: w_i^(t+1) := Truncate(w_i^t, xi), xi = |R_t|, by (C / xi) lambda eta_t. The classes
-        // of the addends are R_t.
+        // Algorithm 2: for i in R_t: w_i^(t+1) := Truncate(w_i^t, xi), xi = |R_t|, by (C / xi) lambda eta_t.
+        // The classes of the addends are R_t.
         let threshold = match settings.penalty {
             Penalty::SquaredL2 => 0.0,
             Penalty::L1 => {
@@ -117,8 +117,8 @@ fn scale<W: Weights>(
 
 /// The sub-gradient steps of a batch, against frozen weights: for each example its true class and its rival.
 ///
-/// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give steps of
-/// size 0 (if the margin is tested), so that their classes still belong to `R_t`.
+/// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give
+/// steps of size 0 (if the margin is tested), so that their classes still belong to `R_t`.
 fn steps<W: Weights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,
@@ -164,7 +164,8 @@ struct Rival {
     updates: bool,
 }
 
-/// Computes approximately, for each example, `r_j := argmax_{r != y_j} x_j^T w_r`; none if there is no other class.
+/// Computes approximately, for each example, `r_j := argmax_{r != y_j} x_j^T w_r`; none if there is no other
+/// class.
 fn find_rivals<W: Weights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,

@@ -1,5 +1,5 @@
-//! `memoir-lsh`: Algorithm 1 on rows that a truncated singular value decomposition has made short and dense, with
-//! `SimpleLSH` as the oracle.
+//! `memoir-lsh`: Algorithm 1 on rows that a truncated singular value decomposition has made short and dense,
+//! with `SimpleLSH` as the oracle.
 
 use std::sync::Arc;
 

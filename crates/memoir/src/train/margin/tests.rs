@@ -46,7 +46,8 @@ pub(super) fn settings(penalty: Penalty, given: &[(&str, &str)]) -> (Settings, O
     }
 }
 
-/// Rows of `classes` classes: three words of the class's own five, two that any row may have, and the constant.
+/// Rows of `classes` classes: three words of the class's own five, two that any row may have, and the
+/// constant.
 pub(super) fn separable(classes: u32, rows: u32) -> Dataset {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut data = Dataset {
@@ -140,7 +141,8 @@ fn two_steps_of_algorithm_1_by_hand() {
         1,
     );
     near(weights(&mean)[0][0].1, 0.29);
-    // A large step leaves the ball of radius 1/sqrt(lambda) and is projected back: both weights are 1/sqrt(2 * 0.5).
+    // A large step leaves the ball of radius 1/sqrt(lambda) and is projected back: both weights are 1/sqrt(2
+    // * 0.5).
     let large = [
         ("step-size", "1.9"),
         ("step-decay", "0"),
@@ -205,7 +207,8 @@ fn reduced_rows_are_learned_with_every_real_oracle() {
     );
 }
 
-/// With all dimensions a reduction is a rotation, which changes no inner product: the same scores as `memoir-l2`.
+/// With all dimensions a reduction is a rotation, which changes no inner product: the same scores as
+/// `memoir-l2`.
 #[test]
 fn without_loss_of_dimensions_reduced_training_is_algorithm_1() {
     let data = separable(30, 200);

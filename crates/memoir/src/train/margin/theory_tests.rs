@@ -8,8 +8,8 @@ use crate::model::{Linear, Scratch};
 use crate::oracle::{Exact, Oracle, Query};
 use crate::sparse::{ClassVectors, Scored};
 
-/// Answers with the weakest class whose score is at most `epsilon` below the best: as bad as an (epsilon, 0) inexact
-/// margin may be.
+/// Answers with the weakest class whose score is at most `epsilon` below the best: as bad as an (epsilon, 0)
+/// inexact margin may be.
 struct Inexact {
     exact: Exact,
     epsilon: f64,
@@ -138,8 +138,9 @@ fn the_mean_of_the_iterations_obeys_theorem_2_with_an_inexact_oracle() {
     );
 }
 
-/// The printed theorem has sums over the steps where the standard proof has means over them, and takes the radius R of the
-/// rows for the distance to the best weights. Both the printed form (with R as large as both) and the sharper one hold.
+/// The printed theorem has sums over the steps where the standard proof has means over them, and takes the
+/// radius R of the rows for the distance to the best weights. Both the printed form (with R as large as
+/// both) and the sharper one hold.
 #[test]
 fn the_mean_of_the_iterations_obeys_theorem_3_with_an_inexact_oracle() {
     let data = problem();

@@ -19,8 +19,8 @@ def defaults_of(estimator):
 
 
 def test_signature_has_the_defaults_of_the_command_line(program):
-    """`memoir train --help` tells the default of every option; the signature must agree with it."""
-    told = re.sub(r"\s+", " ", program("train", "--help"))
+    """`memoir train --help-all` tells the default of every option; the signature must agree with it."""
+    told = re.sub(r"\s+", " ", program("train", "--help-all"))
     defaults = defaults_of(MemoirTextClassifier)
     checked = 0
     for algorithm, about in memoir.algorithms().items():

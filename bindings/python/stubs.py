@@ -54,7 +54,7 @@ def type_of(name: str) -> str:
         return TYPES[name]
     tables = [about["parameters"] for about in _memoir.algorithms().values()] + [_memoir.text_parameters()]
     specs = [spec for table in tables for spec in table if python_name(spec["name"]) == name]
-    parts = {"integer": "int", "number": "float", "choice": "str"}
+    parts = {"integer": "int", "number": "float", "choice": "str", "text": "str"}
     found = dict.fromkeys(parts[spec["kind"]] for spec in specs)
     if any(spec["default"] == "auto" for spec in specs):
         found["str"] = None

@@ -41,6 +41,7 @@ fn table<'py>(py: Python<'py>, specs: &[Spec]) -> PyResult<Bound<'py, PyList>> {
                 Kind::Integer(..) => "integer",
                 Kind::Number(..) => "number",
                 Kind::Choice(_) => "choice",
+                Kind::Text(_) => "text",
             },
         )?;
         row.set_item("default", spec.default)?;

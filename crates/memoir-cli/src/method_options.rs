@@ -11,7 +11,7 @@ use memoir::text::TextSettings;
 use crate::help::{HelpRequest, Length};
 
 /// Options of the library's tables that even the short help lists.
-const FOR_NEWCOMERS: [&str; 3] = ["word-ngrams", "char-ngrams", "effort"];
+const FOR_NEWCOMERS: [&str; 3] = ["blocks", "text-preset", "effort"];
 
 /// Adds the options to `train`, and a list of the algorithms before the examples.
 pub(crate) fn augment(mut train: Command, catalogue: &Catalogue, help: &HelpRequest) -> Command {

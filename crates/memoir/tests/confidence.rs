@@ -67,7 +67,15 @@ fn gibberish_is_answered_without_confidence() {
     let model = model(&session);
     let real = confidence(&model, |draw| real_text(draw.below(TOPICS), draw));
     assert!(real > 0.6, "real texts: {real}");
-    let unknown = |draw: &mut Draw| format!("xq{}zv", draw.below(1_000_000));
+    // In letters that no known word has, or parts of it might be known.
+    let unknown = |draw: &mut Draw| {
+        let digits = draw.below(1_000_000).to_string();
+        digits
+            .bytes()
+            .map(|digit| char::from(b'e' + digit - b'0'))
+            .collect::<String>()
+            + "zv"
+    };
     let no_known_word = confidence(&model, |draw| {
         let words: Vec<_> = (0..8).map(|_| unknown(draw)).collect();
         text(words.into_iter(), 0, draw)

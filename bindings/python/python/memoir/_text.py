@@ -25,16 +25,21 @@ class MemoirTextClassifier(MemoirBase):
     ----------
     algorithm : str, default="softmax"
         How to learn; :func:`memoir.algorithms` lists the choices with their parameters.
-    word_ngrams : int, default=1
-        Count runs of up to this many words.
-    char_ngrams : int, default=0
-        Also count runs of up to this many characters inside words.
-    char_ngrams_from : int or "auto", default="auto"
-        Shortest run of characters counted.
+    blocks : str, default="auto"
+        Blocks of features with their weights, such as ``"words,pairs:0.5,chars4:0.7"``; "auto" chooses them
+        by held-out rows.
+    languages : str, default="auto"
+        Languages whose rules stems follow, such as ``"german,english"``; "auto" detects them.
+    text_preset : str, default="auto"
+        ``"words"`` counts words in one block.
+    word_ngrams, char_ngrams, char_ngrams_from : int or "auto", default="auto"
+        One block: runs of up to this many words; of up to, and from, this many characters inside words.
     min_df, max_df, max_features : number
         Ignore words in fewer rows than `min_df`, in more than the share `max_df`; keep only so many.
-    stem, stop_words : str, default="off"
-        A language whose stems are used, whose most common words are ignored.
+    stem : str, default="auto"
+        One block: a language whose stems are used.
+    stop_words : str, default="off"
+        A language whose most common words are ignored.
     **parameters
         All others are those of :class:`MemoirClassifier`.
 

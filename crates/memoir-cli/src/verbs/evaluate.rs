@@ -1,6 +1,7 @@
 //! `memoir evaluate`: how good is a model on rows with known labels?
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
 
 use crate::Context;
-use crate::arguments::{Reading, Running};
+use crate::arguments::{Reading, Running, parse_positive};
 use crate::evaluation_report;
 use crate::output::print;
 use crate::progress::Progress;
@@ -25,6 +26,8 @@ Measures:
   macro-F1     mean of the classes' F1, over classes in the labels or predicted (as scikit-learn)
   precision@k  mean share of the k best classes that are labels
   recall@k     mean share of the labels that are among the k best classes
+  F1@k         mean over rows of the harmonic mean of the two
+  NDCG@k       mean gain of labels among the k best classes, more in higher places; 1 is best
   calibration error   mean distance between probabilities and shares of right answers (in 15 bins)
 Rows that can be automated: the most rows whose answers are together as accurate as wanted, and the
 probability from which on `memoir predict --min-confidence` gives these.
@@ -37,6 +40,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Also measure the k best classes for these k, such as 1,5,10,20
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_positive)]
+    at: Vec<NonZeroUsize>,
     /// Write a report into this folder: an HTML page, the same as Markdown, and plots
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -52,7 +58,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let session = arguments.running.session(context, &progress)?;
     let start = Instant::now();
     let source = Source::new(&arguments.data);
-    let report = eval::evaluate(&model, source, &arguments.reading.options(), &session)?;
+    let at: Vec<usize> = arguments.at.iter().map(|k| k.get()).collect();
+    let report = eval::evaluate_at(&model, source, &arguments.reading.options(), &at, &session)?;
     progress.clear();
     if let Some(folder) = &arguments.report {
         let name = |path: &PathBuf| path.display().to_string();
@@ -98,13 +105,20 @@ fn table(report: &Report) -> String {
     line("accuracy", percent(report.accuracy));
     line("macro-F1", percent(report.macro_f1));
     line("macro-F1, harmonic", percent(report.macro_f1_harmonic));
-    for (k, precision, recall) in [
+    let usual = [
         (1, report.precision_at_1, report.recall_at_1),
         (3, report.precision_at_3, report.recall_at_3),
         (5, report.precision_at_5, report.recall_at_5),
-    ] {
+    ];
+    for (k, precision, recall) in usual.into_iter().filter(|_| report.at.is_empty()) {
         line(&format!("precision@{k}"), percent(precision));
         line(&format!("recall@{k}"), percent(recall));
+    }
+    for at in &report.at {
+        line(&format!("precision@{}", at.k), percent(at.precision));
+        line(&format!("recall@{}", at.k), percent(at.recall));
+        line(&format!("F1@{}", at.k), percent(at.f1));
+        line(&format!("NDCG@{}", at.k), format!("{:.4}", at.ndcg));
     }
     match &report.confidence {
         Some(confidence) => {

@@ -219,9 +219,13 @@ pub(crate) fn table(explanation: &Explanation) -> String {
     }
     text += "\n  answer  runner-up  feature\n";
     for share in &explanation.features {
+        let block = share
+            .block
+            .as_ref()
+            .map_or(String::new(), |block| format!("  ({block})"));
         let _ = writeln!(
             text,
-            "{:>+8.4}  {:>+9.4}  {}",
+            "{:>+8.4}  {:>+9.4}  {}{block}",
             share.for_answer,
             share.for_runner_up,
             on_one_line(&share.name)

@@ -157,7 +157,15 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
     );
     line("input", summary.input.to_owned());
     if let Some(params) = &summary.text {
-        line("text", options(&serde_json::to_value(params)?));
+        let mut shown = params.clone();
+        let tried = std::mem::take(&mut shown.tried);
+        line("text", options(&serde_json::to_value(shown)?));
+        if !tried.is_empty() {
+            let tried = tried
+                .iter()
+                .map(|tried| format!("{} {:.4}", tried.blocks, tried.score));
+            line("tried", tried.collect::<Vec<_>>().join("; "));
+        }
     }
     let weighting = plain(&serde_json::to_value(summary.weighting)?);
     line(
@@ -228,6 +236,7 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "off".to_owned(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! A model measured on labelled rows.
 
-use super::{Confidence, Evaluation, Report};
+use super::{Confidence, Evaluation, Ranking, Report};
 use crate::data::{ReadOptions, Source};
 use crate::model::Model;
 use crate::prepare::stream_labelled;
@@ -13,22 +13,36 @@ pub fn evaluate(
     options: &ReadOptions,
     session: &Session<'_>,
 ) -> Result<Report> {
+    evaluate_at(model, source, options, &[], session)
+}
+
+/// As [`evaluate`], with precision, recall, F1 and NDCG of the `k` best classes for each `k` in `at`.
+pub fn evaluate_at(
+    model: &Model,
+    source: Source,
+    options: &ReadOptions,
+    at: &[usize],
+    session: &Session<'_>,
+) -> Result<Report> {
     let name = source.name().to_owned();
     let mut evaluation = Evaluation::new();
+    let mut ranking = Ranking::new(at);
+    let depth = Evaluation::DEPTH.max(ranking.depth());
     let mut confidence = model.calibration().map(|_| Confidence::default());
     // Names that only the data knows get numbers behind the model's.
     let mut names = model.classes().clone();
     let mut labels = Vec::new();
     stream_labelled(source, options, model.preprocessing(), session, |block| {
         let predictions = match confidence {
-            Some(_) => model.predict_probabilities(&block.rows, Evaluation::DEPTH, session)?,
-            None => model.predict_rows(&block.rows, Evaluation::DEPTH, session)?,
+            Some(_) => model.predict_probabilities(&block.rows, depth, session)?,
+            None => model.predict_rows(&block.rows, depth, session)?,
         };
         let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
         for (row, best) in predictions.iter().enumerate() {
             labels.clear();
             labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
             evaluation.add(&labels, best);
+            ranking.add(&labels, best);
             if let (Some(confidence), Some(answer)) = (&mut confidence, best.first())
                 && !labels.is_empty()
             {
@@ -41,6 +55,7 @@ pub fn evaluate(
         return Err(Error::input(name, "no row has a label; an evaluation needs them"));
     }
     let mut report = evaluation.report(&names, &model.origin().class_counts);
+    report.at = ranking.measures();
     report.confidence = confidence.map(|confidence| confidence.report());
     Ok(report)
 }

@@ -8,6 +8,8 @@
 //! | accuracy | share of rows whose best class is one of their labels |
 //! | precision@k | mean of `size(P_k ∩ L) / k` (also where the model has fewer than `k` classes) |
 //! | recall@k | mean of `size(P_k ∩ L) / size(L)` |
+//! | F1@k | mean of `2 size(P_k ∩ L) / (k + size(L))` |
+//! | NDCG@k | mean of the gains of `P_k ∩ L`, `1 / log2(place + 1)` each, over the gains of all of `L` in the first places |
 //! | macro-F1 | mean over classes of `2 tp / (occurrences in labels + times predicted as best)` |
 //! | macro-F1, harmonic | harmonic mean of macro-precision and macro-recall, as the paper's text defines it |
 //!
@@ -23,6 +25,7 @@ mod evaluate;
 pub mod hash_quality;
 pub mod margins;
 pub mod model_weights;
+mod ranking;
 mod report;
 mod tally;
 #[cfg(test)]
@@ -32,6 +35,7 @@ pub mod theory;
 pub use bands::{Band, FrequencyBand};
 pub use confidence::{Confidence, ConfidenceReport, Coverage, ReliabilityBin, TARGETS};
 pub use confusions::Confusions;
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_at};
+pub use ranking::{Ranking, RankingMeasures};
 pub use report::{Confusion, Report};
 pub use tally::{CUTOFFS, Evaluation};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::ClassNames;
 use crate::eval::tally::{CUTOFFS, ClassTally, Evaluation};
-use crate::eval::{Band, ConfidenceReport, FrequencyBand};
+use crate::eval::{Band, ConfidenceReport, FrequencyBand, RankingMeasures};
 
 /// A class that is mistaken for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct Report {
     pub recall_at_3: f64,
     /// Mean share of the labels that are among the five best classes.
     pub recall_at_5: f64,
+    /// Measures of the `k` best classes for each `k` that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<RankingMeasures>,
     /// Quality by frequency of the class in training.
     pub by_frequency: Vec<FrequencyBand>,
     /// What probabilities are worth, if the model is calibrated.
@@ -118,6 +121,7 @@ impl Report {
             recall_at_1: recall(0),
             recall_at_3: recall(1),
             recall_at_5: recall(2),
+            at: Vec::new(),
             by_frequency,
             confidence: None,
             confusions: evaluation

@@ -45,6 +45,9 @@ pub struct FeatureShare {
     pub feature: u32,
     /// What it is called.
     pub name: String,
+    /// The block it belongs to, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<String>,
     /// Its value in the weighted row.
     pub value: f32,
     /// Its part in the score of the answer.
@@ -188,6 +191,7 @@ impl Model {
             .map(|(feature, value)| FeatureShare {
                 feature,
                 name: self.preprocessing.feature_name(feature).into_owned(),
+                block: self.preprocessing.block_name(feature),
                 value,
                 for_answer: for_answer
                     .next_if(|share| share.0 == feature)

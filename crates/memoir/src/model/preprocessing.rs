@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{Tensor, TensorSource};
 use crate::Result;
 use crate::sparse::Storage;
-use crate::text::{Input, Preprocessing, TextParams, TextPipeline, Vocabulary, Weighting, WeightingScheme};
+use crate::text::{
+    BlockScale, Input, MOST_BLOCKS, Preprocessing, TextParams, TextPipeline, Vocabulary, Weighting,
+    WeightingScheme,
+};
 
 /// The text `preprocessing` in the header; arrays are kept beside it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,6 +18,8 @@ pub(super) struct StoredPreprocessing {
     constant: bool,
     length_power: f32,
     mean_length: f32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<BlockScale>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +47,7 @@ impl StoredPreprocessing {
             constant: preprocessing.weighting.constant,
             length_power: preprocessing.weighting.length_power,
             mean_length: preprocessing.weighting.mean_length,
+            blocks: preprocessing.weighting.blocks.clone(),
         }
     }
 
@@ -56,6 +62,10 @@ impl StoredPreprocessing {
             (
                 "weighting.document_frequency".to_owned(),
                 Tensor::U32(&weighting.document_frequency),
+            ),
+            (
+                "weighting.blocks".to_owned(),
+                Tensor::U8(&weighting.block_of_feature),
             ),
         ];
         tensors.retain(|(_, tensor)| !tensor.is_empty());
@@ -104,10 +114,22 @@ impl StoredPreprocessing {
             constant: self.constant,
             length_power: self.length_power,
             mean_length: self.mean_length,
+            block_of_feature: match self.blocks.len() {
+                0 => Storage::from(Vec::new()),
+                1..=MOST_BLOCKS if width > 0 => source.u8("weighting.blocks")?,
+                1..=MOST_BLOCKS => Storage::from(Vec::new()),
+                many => {
+                    return Err(source.invalid(format!(
+                        "it has {many} blocks of features, more than {MOST_BLOCKS}"
+                    )));
+                }
+            },
+            blocks: self.blocks,
         };
         for (name, length) in [
             ("feature_weights", weighting.feature_weights.len()),
             ("document_frequency", weighting.document_frequency.len()),
+            ("blocks", weighting.block_of_feature.len()),
         ] {
             if length != 0 && length != width {
                 return Err(source.invalid(format!(

@@ -29,6 +29,8 @@ pub enum Kind {
     Number(f64, f64),
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A text such as this one; who uses it checks it.
+    Text(&'static str),
 }
 
 /// One parameter: what it is called, what it may be, what it is when not given.
@@ -67,6 +69,7 @@ impl Spec {
                 .filter(|v: &f64| v.is_finite() && (low..=high).contains(v))
                 .map(Value::Number),
             Kind::Choice(words) => words.contains(&text).then(|| Value::Word(text.to_owned())),
+            Kind::Text(_) => (!text.is_empty()).then(|| Value::Word(text.to_owned())),
         };
         value.ok_or_else(|| self.refuse(text))
     }
@@ -78,6 +81,7 @@ impl Spec {
             (Kind::Integer(low, high), Value::Integer(value)) => (low..=high).contains(value),
             (Kind::Number(low, high), Value::Number(value)) => (low..=high).contains(value),
             (Kind::Choice(words), Value::Word(word)) => words.contains(&word.as_str()),
+            (Kind::Text(_), Value::Word(word)) => !word.is_empty(),
             _ => false,
         };
         if is_legal { Ok(()) } else { Err(self.refuse(value)) }
@@ -99,6 +103,7 @@ impl Spec {
             Kind::Number(low, f64::MAX) => format!("a number of at least {}", grouped(low)),
             Kind::Number(low, high) => format!("a number from {} to {}", grouped(low), grouped(high)),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Text(example) => format!("a text such as {example}"),
         };
         if self.is_automatic() {
             format!("`auto` or {range}")

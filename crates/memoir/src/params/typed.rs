@@ -90,6 +90,26 @@ impl ParameterType for bool {
     }
 }
 
+impl ParameterType for String {
+    type Given = Self;
+    const KIND: Kind = Kind::Text("a word");
+
+    fn given(given: Self) -> Self {
+        given
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Word(word) => Some(word.clone()),
+            _ => None,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Word(self.clone())
+    }
+}
+
 impl<T: ParameterType<Given = T>> ParameterType for Option<T> {
     type Given = T;
     const KIND: Kind = T::KIND;
@@ -169,6 +189,7 @@ pub const fn narrows(kind: Kind, wide: Kind) -> bool {
         (Kind::Integer(low, high), Kind::Integer(least, most)) => least <= low && high <= most,
         (Kind::Number(low, high), Kind::Number(least, most)) => least <= low && high <= most,
         (Kind::Choice(words), Kind::Choice(all)) => words.len() == all.len(),
+        (Kind::Text(_), Kind::Text(_)) => true,
         _ => false,
     }
 }

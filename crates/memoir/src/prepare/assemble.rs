@@ -1,7 +1,7 @@
 //! Puts parsed blocks together to one dataset, with little memory beside it.
 
 use crate::data::{Parsed, Position};
-use crate::dataset::{ClassNames, Dataset};
+use crate::dataset::{ClassNames, Dataset, LabelSets};
 use crate::sparse::Rows;
 
 /// A dataset in the making.
@@ -76,6 +76,11 @@ impl Assembly {
     /// One more than the largest feature number met.
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// The labels of the rows so far.
+    pub(super) fn labels(&self) -> &LabelSets {
+        &self.data.labels
     }
 
     pub(super) fn unlabelled_rows(&self) -> u64 {

@@ -12,13 +12,14 @@ mod options;
 mod raw;
 #[cfg(test)]
 mod tests;
+mod text_choice;
 
 use rayon::prelude::*;
 
 use crate::data::{ReadOptions, ReadReport, Source};
 use crate::dataset::{ClassNames, Dataset};
 use crate::sparse::Rows;
-use crate::text::{Input, Preprocessing, TextPipeline, TextScratch, Weighting};
+use crate::text::{Input, Preprocessing, TextFeatures, TextScratch, Weighting};
 use crate::{Result, Session};
 
 pub use for_model::{Block, read_with, stream_labelled, stream_with};
@@ -84,7 +85,7 @@ pub fn prepare(
 ) -> Result<TrainingData> {
     let RawData {
         mut data,
-        vocabulary,
+        mut features,
         first,
         report,
         name,
@@ -93,11 +94,15 @@ pub fn prepare(
         session.run(|| {
             let (rows, labels) = (&data.rows, &data.labels);
             base.preprocessing
-                .grown(prep.needs, base.rows, rows, labels, vocabulary)
+                .grown(prep.needs, base.rows, rows, labels, features)
         })?
     } else {
-        let input = match vocabulary {
-            Some(vocabulary) => Input::Text(TextPipeline::new(prep.text.clone(), vocabulary)?),
+        let layout = features
+            .as_mut()
+            .map(TextFeatures::take_layout)
+            .unwrap_or_default();
+        let input = match features {
+            Some(features) => Input::Text(features.pipeline()?),
             None => Input::Vectors {
                 features: data.rows.width(),
                 first,
@@ -105,7 +110,7 @@ pub fn prepare(
         };
         let weighting = session.run(|| {
             let scheme = prep.weighting.scheme(&data.rows);
-            Weighting::fit(scheme, prep.needs, &data.rows, &data.labels)
+            Weighting::fit_blocks(scheme, prep.needs, &data.rows, &data.labels, layout)
         });
         Preprocessing { input, weighting }
     };

@@ -4,11 +4,11 @@ use rayon::prelude::*;
 
 use super::assemble::Assembly;
 use super::for_model::check_content;
+use super::text_choice::text_features;
 use super::{BaseRows, Examples, PrepOptions};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset};
-use crate::sparse::Rows;
-use crate::text::{Analyzer, CountedBlock, TextCounter, TextParams, Vocabulary};
+use crate::text::{Analyzer, CountedBlock, RowNeeds, TextCounter, TextFeatures, TextParams};
 use crate::{Error, Result, Session};
 
 /// Texts that are counted as one: small enough that a run stops soon when asked to.
@@ -17,8 +17,8 @@ pub(super) const TEXTS_PER_BLOCK: usize = 1024;
 /// Rows with the values that came, and their labels.
 pub(super) struct RawData {
     pub(super) data: Dataset,
-    /// The features' names, if the examples are texts.
-    pub(super) vocabulary: Option<Vocabulary>,
+    /// The features, if the examples are texts; their rows are in `data`.
+    pub(super) features: Option<TextFeatures>,
     /// The number that vectors give to the first feature.
     pub(super) first: u32,
     pub(super) report: ReadReport,
@@ -36,15 +36,15 @@ pub(super) fn collect(
     let text = base
         .and_then(|base| base.preprocessing.text())
         .map_or(&prep.text, |text| &text.params);
-    let (mut data, vocabulary, first) = match examples {
+    let (mut data, features, first) = match examples {
         Examples::Read { source, options } => {
-            let spare = usize::from(prep.needs.constant);
-            return read(source, options, text, spare, base, session);
+            return read(source, options, text, prep.needs, base, session);
         }
         Examples::Texts { texts, mut about } => {
-            let (vocabulary, rows) = count(texts, text, counter(base)?, session)?;
-            about.rows = rows;
-            (about, Some(vocabulary), 0)
+            let counter = count(texts, text, counter(base)?, session)?;
+            let mut features = text_features(counter, text, &about.labels, prep.needs, session)?;
+            about.rows = std::mem::take(&mut features.rows);
+            (about, Some(features), 0)
         }
         Examples::Vectors { data, first } => (data, None, first),
     };
@@ -54,14 +54,14 @@ pub(super) fn collect(
         let numbers: Vec<u32> = data.classes.iter().map(|name| classes.intern(name)).collect();
         data.labels = data.labels.renumbered(&numbers);
         data.classes = classes;
-        if vocabulary.is_none() {
+        if features.is_none() {
             let width = data.rows.width().max(base.preprocessing.input_features());
             data.rows.set_width(width);
         }
     }
     Ok(RawData {
         data,
-        vocabulary,
+        features,
         first,
         report: ReadReport::default(),
         name: None,
@@ -72,7 +72,7 @@ fn read(
     source: Source,
     options: &ReadOptions,
     text: &TextParams,
-    spare_per_row: usize,
+    needs: RowNeeds,
     base: Option<&BaseRows<'_>>,
     session: &Session<'_>,
 ) -> Result<RawData> {
@@ -81,8 +81,8 @@ fn read(
         check_content(&reader, base.preprocessing)?;
     }
     let classes = base.map_or_else(ClassNames::new, |base| base.classes.clone());
-    let mut assembly = Assembly::new(classes, spare_per_row);
-    let (vocabulary, width) = match reader.content() {
+    let mut assembly = Assembly::new(classes, usize::from(needs.constant));
+    let (features, width) = match reader.content() {
         Content::Vectors => {
             reader.run(
                 |_| (),
@@ -111,10 +111,10 @@ fn read(
                     counter.merge(counted)
                 },
             )?;
-            let (vocabulary, rows) = counter.finish(text)?;
-            assembly.set_rows(rows);
-            let width = vocabulary.len();
-            (Some(vocabulary), width)
+            let mut features = text_features(counter, text, assembly.labels(), needs, session)?;
+            assembly.set_rows(std::mem::take(&mut features.rows));
+            let width = features.vocabulary.len();
+            (Some(features), width)
         }
     };
     let mut report = reader.take_report();
@@ -127,7 +127,7 @@ fn read(
     }
     Ok(RawData {
         data: assembly.finish(width),
-        vocabulary,
+        features,
         first: reader.first_index(),
         report,
         name: Some(reader.name().to_owned()),
@@ -139,7 +139,7 @@ fn counter(base: Option<&BaseRows<'_>>) -> Result<TextCounter> {
     match base {
         None => Ok(TextCounter::new()),
         Some(base) => match base.preprocessing.text() {
-            Some(text) => TextCounter::continuing(&text.vocabulary),
+            Some(_) => TextCounter::continuing(base.preprocessing),
             None => Err(Error::Mismatch(
                 "the model was trained on vectors, so it cannot be continued with text".to_owned(),
             )),
@@ -153,7 +153,7 @@ fn count(
     params: &TextParams,
     mut counter: TextCounter,
     session: &Session<'_>,
-) -> Result<(Vocabulary, Rows)> {
+) -> Result<TextCounter> {
     let analyzer = Analyzer::new(params)?;
     // As many blocks at a time as there are threads, so that counts do not pile up before they are merged.
     let at_once = TEXTS_PER_BLOCK * session.threads();
@@ -171,7 +171,7 @@ fn count(
         let done = turn * at_once + group.len();
         session.progress("counting words", done as u64, texts.len() as u64, "rows");
     }
-    counter.finish(params)
+    Ok(counter)
 }
 
 /// Fails if there are not as many labels as rows.

@@ -1,13 +1,15 @@
 //! Text becomes tokens: words, runs of words, runs of characters inside words.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
-use rust_stemmers::Stemmer;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::normalize::Origins;
-use super::normalize::normalize;
+use super::blocks::{Block, BlockKind};
+use super::codes::further_words;
+use super::language::Stemmers;
+use super::normalize::{Origins, normalize};
 use super::params::TextParams;
 use super::stop_words::stop_words;
 use super::words::{CharacterRuns, push_with_final_sigma, words_of};
@@ -16,27 +18,57 @@ use crate::Result;
 /// Stems kept ready; when there are more, all are forgotten, so that endless input needs bounded memory.
 const MOST_STEMS: usize = 1 << 16;
 
+/// First character of stems that stand beside words. No word starts with it, so stems and words never meet.
+pub(super) const STEM_MARK: char = '~';
+
+/// A kind of token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Runs of words or stems.
+    Runs {
+        form: Form,
+        /// Fewest and most words.
+        shortest: usize,
+        longest: usize,
+    },
+    /// Runs of characters inside words.
+    Chars { shortest: usize, longest: usize },
+}
+
+/// How the words of a run are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As they are.
+    Word,
+    /// As their stems.
+    Stem,
+    /// As their stems, behind a mark.
+    MarkedStem,
+}
+
 /// Cuts text into tokens.
 ///
-/// Words are those of Unicode's segmentation rules (UAX #29) that hold a letter or a digit, in NFKC and lower case, cut
-/// once more at apostrophes between letters (`l'homme` and `children's` share words with `homme` and `children`). A run
-/// of words is written with one space between them. A run of characters is written behind a `#`, with a space
-/// where the word begins or ends: `cat` has the runs of three `# ca`, `#cat`, `#at `. Runs of characters are taken from
-/// words before stemming; a word that is shorter than a run counts once, whole.
+/// Words are those of Unicode's segmentation rules (UAX #29) that hold a letter or a digit, in NFKC and
+/// lower case, cut once more at apostrophes between letters (`l'homme` and `children's` share words with
+/// `homme` and `children`). With blocks, codes, emoji and pairs of ideographs are words, too (`codes.rs`). A
+/// run of words is written with one space between them. A run of characters is written behind a `#`, with a
+/// space where the word begins or ends: `cat` has the runs of three `# ca`, `#cat`, `#at `. Runs of
+/// characters are taken from words before stemming; a word that is shorter than a run counts once, whole.
 pub struct Analyzer {
-    word_ngrams: usize,
-    /// Shortest and longest run of characters.
-    char_ngrams: Option<(usize, usize)>,
-    stemmer: Option<Stemmer>,
+    /// What is counted, with the number of the block it belongs to.
+    parts: Vec<(Part, u8)>,
+    /// Whether codes, emoji and pairs of ideographs are words.
+    codes: bool,
+    stemmers: Stemmers,
     stop_words: FxHashSet<&'static str>,
 }
 
 impl fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Analyzer")
-            .field("word_ngrams", &self.word_ngrams)
-            .field("char_ngrams", &self.char_ngrams)
-            .field("stems", &self.stemmer.is_some())
+            .field("parts", &self.parts)
+            .field("codes", &self.codes)
+            .field("languages", &self.stemmers.len())
             .field("stop_words", &self.stop_words.len())
             .finish()
     }
@@ -47,15 +79,22 @@ impl fmt::Debug for Analyzer {
 pub struct AnalyzerScratch {
     /// Normal form of the piece at hand.
     piece: String,
+    /// Words of the piece.
+    places: Vec<Range<usize>>,
+    further: Vec<Range<usize>>,
     origins: Origins,
     /// Finished words of the text, one space between them, so that a run of words is a part of it.
     line: String,
     words: Vec<Word>,
+    stem_line: String,
+    stem_words: Vec<Word>,
+    token: String,
     runs: CharacterRuns,
-    stems: FxHashMap<Box<str>, Box<str>>,
+    /// Stems of words, for each language.
+    stems: Vec<FxHashMap<Box<str>, Box<str>>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Word {
     /// Place in the line.
     line: Range<usize>,
@@ -77,10 +116,12 @@ impl Analyzer {
     pub fn new(params: &TextParams) -> Result<Self> {
         params.validate()?;
         Ok(Self {
-            word_ngrams: params.word_ngrams as usize,
-            char_ngrams: (params.char_ngrams > 0)
-                .then_some((params.char_ngrams_from as usize, params.char_ngrams as usize)),
-            stemmer: params.stem.map(|language| Stemmer::create(language.stemming())),
+            parts: parts(params),
+            codes: params.automatic || !params.blocks.is_empty(),
+            stemmers: match params.stem {
+                Some(language) => Stemmers::new(&[language]),
+                None => Stemmers::new(&params.languages),
+            },
             stop_words: params
                 .stop_words
                 .and_then(stop_words)
@@ -88,6 +129,14 @@ impl Analyzer {
                     words.split_ascii_whitespace().collect()
                 }),
         })
+    }
+
+    pub(super) fn parts(&self) -> &[(Part, u8)] {
+        &self.parts
+    }
+
+    pub(super) fn stemmers(&self) -> &Stemmers {
+        &self.stemmers
     }
 
     /// Hands each token of `text` to `emit`, in a fixed order, repeats included.
@@ -107,8 +156,61 @@ impl Analyzer {
         spans
     }
 
-    /// With `SPANS`, each token comes with its place in the text; without, places are meaningless and cost nothing.
+    /// Hands each word of `text` to `emit`, in order; all tokens can be made of them (`features.rs`).
+    pub(super) fn words(&self, text: &str, scratch: &mut AnalyzerScratch, mut emit: impl FnMut(&str)) {
+        self.cut::<false>(text, scratch, |_, _| {});
+        for word in &scratch.words {
+            emit(&scratch.line[word.line.clone()]);
+        }
+    }
+
+    /// With `SPANS`, each token comes with its place in the text; without, places are meaningless and cost
+    /// nothing.
     fn analyze<const SPANS: bool>(
+        &self,
+        text: &str,
+        scratch: &mut AnalyzerScratch,
+        mut emit: impl FnMut(&str, Range<usize>),
+    ) {
+        self.cut::<SPANS>(text, scratch, &mut emit);
+        if self.stems() {
+            self.stem_all(scratch);
+        }
+        for &(part, _) in &self.parts {
+            let Part::Runs {
+                form,
+                shortest,
+                longest,
+            } = part
+            else {
+                continue;
+            };
+            let AnalyzerScratch { token, .. } = scratch;
+            let (line, words) = match form {
+                Form::Word => (&scratch.line, &scratch.words),
+                Form::Stem | Form::MarkedStem => (&scratch.stem_line, &scratch.stem_words),
+            };
+            for first in 0..words.len() {
+                for last in words.iter().skip(first).take(longest).skip(shortest - 1) {
+                    let word = &words[first];
+                    let run = &line[word.line.start..last.line.end];
+                    let origin =
+                        word.origin.start.min(last.origin.start)..word.origin.end.max(last.origin.end);
+                    if form == Form::MarkedStem {
+                        token.clear();
+                        token.push(STEM_MARK);
+                        token.push_str(run);
+                        emit(token, origin);
+                    } else {
+                        emit(run, origin);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills `scratch` with the words of `text` and hands their runs of characters to `emit`.
+    fn cut<const SPANS: bool>(
         &self,
         text: &str,
         scratch: &mut AnalyzerScratch,
@@ -116,16 +218,18 @@ impl Analyzer {
     ) {
         let AnalyzerScratch {
             piece,
+            places,
+            further,
             origins,
             line,
             words,
             runs,
-            stems,
+            ..
         } = scratch;
         line.clear();
         words.clear();
-        // White space never merges with its neighbours, so the text can be normalised in pieces; those in ASCII, most
-        // of them in many languages, are quick.
+        // White space never merges with its neighbours, so the text can be normalised in pieces; those in
+        // ASCII, most of them in many languages, are quick.
         for original in text.split_ascii_whitespace() {
             let piece_start = original.as_ptr() as usize - text.as_ptr() as usize;
             piece.clear();
@@ -134,237 +238,135 @@ impl Analyzer {
             } else {
                 normalize(original, piece);
             }
-            for (start, word) in words_of(piece) {
+            places.clear();
+            places.extend(words_of(piece).map(|(start, word)| start..start + word.len()));
+            if self.codes {
+                further.clear();
+                further_words(piece, places, |place| further.push(place));
+                if !further.is_empty() {
+                    places.append(further);
+                    // In the order of the text, the longer of two that begin together first.
+                    places.sort_by_key(|place| (place.start, Reverse(place.end)));
+                }
+            }
+            for place in &*places {
+                let word = &piece[place.clone()];
                 if self.stop_words.contains(word) {
                     continue;
                 }
                 let origin = |part: Range<usize>| {
                     if SPANS {
-                        let part = origins.of(start + part.start..start + part.end);
+                        let part = origins.of(place.start + part.start..place.start + part.end);
                         piece_start + part.start..piece_start + part.end
                     } else {
                         0..0
                     }
                 };
-                if let Some((shortest, longest)) = self.char_ngrams {
-                    runs.each(word, shortest, longest, |run, part| emit(run, origin(part)));
-                }
-                if self.word_ngrams > 0 {
-                    if !line.is_empty() {
-                        line.push(' ');
+                for &(part, _) in &self.parts {
+                    if let Part::Chars { shortest, longest } = part {
+                        runs.each(word, shortest, longest, |run, part| emit(run, origin(part)));
                     }
-                    let line_start = line.len();
-                    self.push_word(word, line, stems);
-                    words.push(Word {
-                        line: line_start..line.len(),
-                        origin: origin(0..word.len()),
-                    });
                 }
-            }
-        }
-        for (first, word) in words.iter().enumerate() {
-            for last in words.iter().skip(first).take(self.word_ngrams) {
-                emit(
-                    &line[word.line.start..last.line.end],
-                    word.origin.start..last.origin.end,
-                );
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                let line_start = line.len();
+                push_with_final_sigma(word, line);
+                words.push(Word {
+                    line: line_start..line.len(),
+                    origin: origin(0..word.len()),
+                });
             }
         }
     }
 
-    /// Appends `word` in its final form.
-    fn push_word(&self, word: &str, line: &mut String, stems: &mut FxHashMap<Box<str>, Box<str>>) {
-        let start = line.len();
-        push_with_final_sigma(word, line);
-        let Some(stemmer) = &self.stemmer else { return };
-        let word = &line[start..];
-        if !stems.contains_key(word) {
-            if stems.len() >= MOST_STEMS {
-                stems.clear();
+    /// Whether some runs are of stems.
+    fn stems(&self) -> bool {
+        let stems = |part: &(Part, u8)| matches!(part.0, Part::Runs { form, .. } if form != Form::Word);
+        self.parts.iter().any(stems)
+    }
+
+    /// Fills `scratch` with the stems of its words.
+    fn stem_all(&self, scratch: &mut AnalyzerScratch) {
+        let AnalyzerScratch {
+            line,
+            words,
+            stem_line,
+            stem_words,
+            stems,
+            ..
+        } = scratch;
+        let language = if self.stemmers.len() > 1 {
+            let common = |language| {
+                let of_language = |word: &&Word| self.stemmers.is_common(language, &line[word.line.clone()]);
+                words.iter().filter(of_language).count() as u32
+            };
+            Stemmers::of_text(&(0..self.stemmers.len()).map(common).collect::<Vec<_>>())
+        } else {
+            0
+        };
+        stem_line.clear();
+        stem_words.clear();
+        stems.resize_with(self.stemmers.len(), FxHashMap::default);
+        let stems = &mut stems[language];
+        for word in &*words {
+            if !stem_line.is_empty() {
+                stem_line.push(' ');
             }
-            // A stem can come out empty; the word then stands for itself.
-            let stem = stemmer.stem(word);
-            let stem = if stem.is_empty() { word } else { &stem };
-            stems.insert(word.into(), stem.into());
-        }
-        if let Some(stem) = stems.get(word) {
-            line.truncate(start);
-            line.push_str(stem);
+            let start = stem_line.len();
+            let text = &line[word.line.clone()];
+            if let Some(stem) = stems.get(text) {
+                stem_line.push_str(stem);
+            } else {
+                self.stemmers.push_stem(language, text, stem_line);
+                if stems.len() >= MOST_STEMS {
+                    stems.clear();
+                }
+                stems.insert(text.into(), stem_line[start..].into());
+            }
+            stem_words.push(Word {
+                line: start..stem_line.len(),
+                origin: word.origin.clone(),
+            });
         }
     }
+}
+
+/// What `params` counts, with the number of its block.
+fn parts(params: &TextParams) -> Vec<(Part, u8)> {
+    let runs = |form, shortest, longest| Part::Runs {
+        form,
+        shortest,
+        longest,
+    };
+    if params.blocks.is_empty() {
+        let form = if params.stem.is_some() {
+            Form::Stem
+        } else {
+            Form::Word
+        };
+        let words = (params.word_ngrams > 0).then(|| runs(form, 1, params.word_ngrams as usize));
+        let chars = (params.char_ngrams > 0).then_some(Part::Chars {
+            shortest: params.char_ngrams_from as usize,
+            longest: params.char_ngrams as usize,
+        });
+        return words.into_iter().chain(chars).map(|part| (part, 0)).collect();
+    }
+    let part = |(number, block): (usize, &Block)| {
+        let part = match block.kind {
+            BlockKind::Words => runs(Form::Word, 1, 1),
+            BlockKind::Stems => runs(Form::MarkedStem, 1, 1),
+            BlockKind::Pairs => runs(Form::Word, 2, 2),
+            BlockKind::StemPairs => runs(Form::MarkedStem, 2, 2),
+            BlockKind::Chars { shortest, longest } => Part::Chars {
+                shortest: shortest.into(),
+                longest: longest.into(),
+            },
+        };
+        (part, number as u8)
+    };
+    params.blocks.iter().enumerate().map(part).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::Stem;
-    use proptest::prelude::*;
-
-    fn analyzer(given: &[(&'static str, &'static str)]) -> Analyzer {
-        Analyzer::new(&TextParams::parse(given.iter().copied()).unwrap()).unwrap()
-    }
-
-    fn tokens(analyzer: &Analyzer, text: &str) -> Vec<String> {
-        let mut tokens = Vec::new();
-        analyzer.tokens(text, &mut AnalyzerScratch::default(), |token| {
-            tokens.push(token.to_owned());
-        });
-        tokens
-    }
-
-    fn words(text: &str) -> Vec<String> {
-        tokens(&analyzer(&[]), text)
-    }
-
-    #[test]
-    fn scripts() {
-        assert_eq!(
-            words("Die STRAẞE, die Straße!"),
-            ["die", "straße", "die", "straße"]
-        );
-        assert_eq!(words("İstanbul ISTANBUL"), ["istanbul", "istanbul"]);
-        assert_eq!(words("ΟΔΟΣ οδος Σ"), ["οδος", "οδος", "σ"]);
-        assert_eq!(words("東京 タワー"), ["東", "京", "タワー"]);
-        assert_eq!(words("CAFE\u{301} cafe\u{301}s"), ["café", "cafés"]);
-        assert_eq!(words("I ❤️ 👩‍👩‍👧 NY 👍🏽"), ["i", "ny"]);
-        assert_eq!(words("１２３ ４．５ ３kg"), ["123", "4.5", "3kg"]);
-        assert_eq!(
-            words("e-mail x_y 3.14 C++ 1'000"),
-            ["e", "mail", "x_y", "3.14", "c", "1'000"]
-        );
-        assert_eq!(
-            words("'L'homme' l’été d’'or"),
-            ["l", "homme", "l", "été", "d", "or"]
-        );
-        assert_eq!(words("\u{FE70}ㄅ #\u{AC7} מ'"), ["\u{64B}", "ㄅ", "\u{AC7}", "מ"]);
-        assert_eq!(words("привет, МИР"), ["привет", "мир"]);
-        assert_eq!(words(" \t\r\n … --- "), [""; 0]);
-        assert_eq!(words(""), [""; 0]);
-    }
-
-    #[test]
-    fn runs_of_words() {
-        assert_eq!(
-            tokens(&analyzer(&[("word-ngrams", "3")]), "One, two\tThree"),
-            ["one", "one two", "one two three", "two", "two three", "three"]
-        );
-    }
-
-    #[test]
-    fn runs_of_characters() {
-        let three = analyzer(&[("word-ngrams", "0"), ("char-ngrams", "3")]);
-        assert_eq!(tokens(&three, "Cat"), ["# ca", "#cat", "#at "]);
-        assert_eq!(tokens(&three, "ñ"), ["# ñ "]);
-        let more = analyzer(&[("char-ngrams", "4")]);
-        assert_eq!(tokens(&more, "ab"), ["# ab", "#ab ", "# ab ", "ab"]);
-        assert_eq!(tokens(&more, "a"), ["# a ", "a"], "a short word counts once");
-        let single = analyzer(&[("word-ngrams", "0"), ("char-ngrams", "1")]);
-        assert_eq!(tokens(&single, "ab"), ["#a", "#b"]);
-    }
-
-    #[test]
-    fn stems_and_stop_words() {
-        let analyzer = analyzer(&[
-            ("stem", "english"),
-            ("stop-words", "english"),
-            ("word-ngrams", "2"),
-        ]);
-        assert_eq!(
-            tokens(&analyzer, "The runners were running"),
-            ["runner", "runner run", "run"]
-        );
-    }
-
-    #[test]
-    fn scratch_carries_nothing_over() {
-        let analyzer = analyzer(&[("stem", "german"), ("char-ngrams", "3")]);
-        let mut scratch = AnalyzerScratch::default();
-        for text in ["Häuser und Gärten", "", "Haus"] {
-            let mut got = Vec::new();
-            analyzer.tokens(text, &mut scratch, |token| got.push(token.to_owned()));
-            assert_eq!(got, tokens(&analyzer, text));
-        }
-    }
-
-    #[test]
-    fn spans_mark_the_original() {
-        let text = "Ｔｗｏ  ﬁne İSTANBUL cafe\u{301}s";
-        let spans = analyzer(&[("word-ngrams", "2")]).spans(text, &mut AnalyzerScratch::default());
-        let marked: Vec<_> = spans
-            .iter()
-            .map(|span| (span.token.as_str(), &text[span.range.clone()]))
-            .collect();
-        assert_eq!(
-            marked,
-            [
-                ("two", "Ｔｗｏ"),
-                ("two fine", "Ｔｗｏ  ﬁne"),
-                ("fine", "ﬁne"),
-                ("fine istanbul", "ﬁne İSTANBUL"),
-                ("istanbul", "İSTANBUL"),
-                ("istanbul cafés", "İSTANBUL cafe\u{301}s"),
-                ("cafés", "cafe\u{301}s"),
-            ]
-        );
-        let text = "ﬁx";
-        let spans = analyzer(&[("word-ngrams", "0"), ("char-ngrams", "3")])
-            .spans(text, &mut AnalyzerScratch::default());
-        let marked: Vec<_> = spans
-            .iter()
-            .map(|span| (span.token.as_str(), &text[span.range.clone()]))
-            .collect();
-        assert_eq!(marked, [("# fi", "ﬁ"), ("#fix", "ﬁx"), ("#ix ", "ﬁx")]);
-    }
-
-    /// Text that is rich in what makes trouble: marks, ligatures, joiners, sigmas, digits, any other character.
-    const UNRULY: &str =
-        "([a-zA-Z '.#_]|\\PC|[\u{300}-\u{310}\u{AD}\u{200D}\u{FE0F}ΣσςİıßﬁŒ㎏１東각अ้]){0,40}";
-
-    proptest! {
-        #[test]
-        fn any_text_in_any_language(text in UNRULY, language in 0usize..18, words in 0usize..3) {
-            let words = ["0", "1", "3"][words];
-            let analyzer =
-                analyzer(&[("stem", Stem::ALL[language + 1].word()), ("word-ngrams", words), ("char-ngrams", "4")]);
-            for token in tokens(&analyzer, &text) {
-                prop_assert!(!token.is_empty());
-            }
-        }
-
-        #[test]
-        fn marks_tell_runs_from_words(text in UNRULY) {
-            for token in tokens(&analyzer(&[("word-ngrams", "2")]), &text) {
-                prop_assert!(!token.contains('#'), "{token:?}");
-                prop_assert!(token.split(' ').count() <= 2);
-            }
-            for token in tokens(&analyzer(&[("word-ngrams", "0"), ("char-ngrams", "4")]), &text) {
-                prop_assert!(token.starts_with('#'), "{token:?}");
-            }
-        }
-
-        #[test]
-        fn spans_are_the_tokens_with_places(text in UNRULY) {
-            let analyzer = analyzer(&[("word-ngrams", "2"), ("char-ngrams", "3")]);
-            let spans = analyzer.spans(&text, &mut AnalyzerScratch::default());
-            let with_places: Vec<_> = spans.iter().map(|span| span.token.clone()).collect();
-            prop_assert_eq!(with_places, tokens(&analyzer, &text));
-            for span in &spans {
-                let part = text.get(span.range.clone());
-                prop_assert!(part.is_some_and(|part| !part.is_empty()), "{:?}", span);
-                // Every character of the token is in the normal form of the part it is said to come from.
-                let mut normal = String::new();
-                normalize(part.unwrap_or(""), &mut normal);
-                for c in span.token.trim_start_matches('#').chars().filter(|c| *c != ' ') {
-                    prop_assert!(normal.contains(c) || c == 'ς', "{:?}", span);
-                }
-            }
-        }
-
-        #[test]
-        fn pieces_between_white_space_do_not_interact(texts in proptest::collection::vec(UNRULY, 1..4)) {
-            let together = words(&texts.join(" "));
-            let apart: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
-            prop_assert_eq!(together, apart);
-        }
-    }
-}
+mod tests;

@@ -1,20 +1,20 @@
 //! A fitted preprocessing that takes more rows into account, without the rows it was fitted on.
 //!
-//! Document frequencies and numbers of rows add up exactly. How concentrated a feature is on few classes cannot be added
-//! up without keeping every pair of feature and class: it is averaged, each part counting by the feature's occurrences
-//! in it.
+//! Document frequencies and numbers of rows add up exactly. How concentrated a feature is on few classes
+//! cannot be added up without keeping every pair of feature and class: it is averaged, each part counting by
+//! the feature's occurrences in it.
 
-use super::preprocessing::{Input, Preprocessing, TextPipeline};
-use super::vocabulary::Vocabulary;
+use super::features::TextFeatures;
+use super::preprocessing::{Input, Preprocessing};
 use super::weighting::{RowNeeds, Weighting, WeightingScheme, inverse_frequency};
 use crate::dataset::LabelSets;
 use crate::sparse::Rows;
 use crate::{Error, Result};
 
 impl Preprocessing {
-    /// The preprocessing of a model that goes on learning: fitted on `rows_before` rows, now on the raw `rows` with
-    /// `labels` in addition. Features keep their numbers. `rows` may be wider than before, and with text `vocabulary` has
-    /// the names of all features, old and new.
+    /// The preprocessing of a model that goes on learning: fitted on `rows_before` rows, now on the raw
+    /// `rows` with `labels` in addition. Features keep their numbers. `rows` may be wider than before, and
+    /// with text `features` has the names of all features, old and new, and their blocks.
     ///
     /// `needs` must be what the algorithm wanted before.
     pub fn grown(
@@ -23,16 +23,18 @@ impl Preprocessing {
         rows_before: u64,
         rows: &Rows,
         labels: &LabelSets,
-        vocabulary: Option<Vocabulary>,
+        mut features: Option<TextFeatures>,
     ) -> Result<Self> {
-        let input = match (&self.input, vocabulary) {
+        let layout = features
+            .as_mut()
+            .map(TextFeatures::take_layout)
+            .unwrap_or_default();
+        let input = match (&self.input, features) {
             (Input::Vectors { features, first }, None) => Input::Vectors {
                 features: rows.width().max(*features),
                 first: *first,
             },
-            (Input::Text(text), Some(vocabulary)) => {
-                Input::Text(TextPipeline::new(text.params.clone(), vocabulary)?)
-            }
+            (Input::Text(_), Some(features)) => Input::Text(features.pipeline()?),
             (Input::Vectors { .. }, Some(_)) => {
                 return Err(Error::Mismatch(
                     "the model was trained on vectors, so it cannot be continued with text".to_owned(),
@@ -44,32 +46,45 @@ impl Preprocessing {
                 ));
             }
         };
-        let known = self.input_features();
-        let mut grown = Self {
-            input,
-            weighting: Weighting {
-                feature_weights: Vec::new().into(),
-                document_frequency: Vec::new().into(),
-                ..self.weighting
-            },
+        let width = match &input {
+            Input::Vectors { features, .. } => *features,
+            Input::Text(text) => text.vocabulary.len(),
         };
-        grown.weighting =
-            self.weighting
-                .grown(needs, rows_before, known, grown.input_features(), rows, labels)?;
-        Ok(grown)
+        let more = NewRows {
+            needs,
+            rows_before,
+            rows,
+            labels,
+        };
+        let weighting = self
+            .weighting
+            .grown(&more, self.input_features(), width, layout.of_feature)?;
+        Ok(Self { input, weighting })
     }
+}
+
+/// What a weighting is to take into account in addition.
+struct NewRows<'a> {
+    needs: RowNeeds,
+    rows_before: u64,
+    rows: &'a Rows,
+    labels: &'a LabelSets,
 }
 
 impl Weighting {
     fn grown(
         &self,
-        needs: RowNeeds,
-        rows_before: u64,
+        more: &NewRows<'_>,
         known: usize,
         width: usize,
-        rows: &Rows,
-        labels: &LabelSets,
+        block_of_feature: Vec<u8>,
     ) -> Result<Self> {
+        let NewRows {
+            needs,
+            rows_before,
+            rows,
+            labels,
+        } = *more;
         if self.document_frequency.len() != known {
             return Err(Error::Mismatch(
                 "the model cannot be continued: what is needed for that was stripped from its file"
@@ -110,13 +125,18 @@ impl Weighting {
         let mut grown = Self {
             feature_weights: feature_weights.into(),
             document_frequency: frequency.into(),
+            block_of_feature: block_of_feature.into(),
+            blocks: self.blocks.clone(),
             ..*self
         };
-        grown.mean_length = 1.0;
+        grown.set_mean_lengths(|_| 1.0);
         if self.length_power != 1.0 && rows_after > 0 {
             let of_new = grown.sum_of_lengths(rows);
-            let sum = f64::from(self.mean_length) * rows_before as f64 + of_new;
-            grown.mean_length = ((sum / rows_after as f64) as f32).max(f32::MIN_POSITIVE);
+            let before = |block: usize| self.blocks.get(block).map_or(self.mean_length, |b| b.mean_length);
+            grown.set_mean_lengths(|block| {
+                let sum = f64::from(before(block)) * rows_before as f64 + of_new[block];
+                sum / rows_after as f64
+            });
         }
         Ok(grown)
     }

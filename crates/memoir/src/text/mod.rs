@@ -1,15 +1,24 @@
-//! From raw text, or from vectors as the user has them, to the weighted rows that training and prediction see.
+//! From raw text, or from vectors as the user has them, to the weighted rows that training and prediction
+//! see.
 //!
 //! ```text
-//! text ──► Analyzer (words, runs) ──► counts ──► Vocabulary keeps some ──► Weighting ──► row
+//! text ──► Analyzer (words, runs) ──► counts ──► Vocabulary ──► Weighting (by block) ──► row
 //! ```
 //!
-//! Training counts blocks of texts in parallel ([`CountedBlock`]), merges them in order ([`TextCounter`]) and learns a
-//! vocabulary and a weighting. A model holds these as [`Preprocessing`], which turns each later text into a row.
+//! Training numbers the words of texts in parallel ([`CountedBlock`]), merges them in order
+//! ([`TextCounter`]), makes features of them ([`TextFeatures`]) and learns a vocabulary and a weighting. A
+//! model holds these as [`Preprocessing`], which turns each later text into a row. Features come in
+//! [`Blocks`].
 
 mod analyzer;
+mod blocks;
+mod candidates;
+mod choice;
+mod codes;
 mod counting;
+mod features;
 mod growth;
+mod language;
 mod normalize;
 mod params;
 mod preprocessing;
@@ -19,8 +28,11 @@ mod weighting;
 mod words;
 
 pub use analyzer::{Analyzer, AnalyzerScratch, Span};
+pub use blocks::{Block, BlockKind, Blocks};
+pub(crate) use choice::choose;
 pub use counting::{CountedBlock, TextCounter};
-pub use params::{Language, Stem, StopWords, TextParams, TextSettings};
+pub use features::TextFeatures;
+pub use params::{Language, Stem, StopWords, TextParams, TextPreset, TextSettings, Tried};
 pub use preprocessing::{Input, Preprocessing, TextPipeline, TextScratch};
 pub use vocabulary::Vocabulary;
-pub use weighting::{RowNeeds, Weighting, WeightingScheme};
+pub use weighting::{BlockLayout, BlockScale, MOST_BLOCKS, RowNeeds, Weighting, WeightingScheme};

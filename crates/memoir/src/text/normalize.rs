@@ -10,14 +10,14 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{2060}' | '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}')
 }
 
-/// Lower case of `c`. The Turkish capital İ becomes a plain i: Unicode's own rule leaves a combining dot behind, which
-/// would make İstanbul and istanbul two words.
+/// Lower case of `c`. The Turkish capital İ becomes a plain i: Unicode's own rule leaves a combining dot
+/// behind, which would make İstanbul and istanbul two words.
 fn lower(c: char) -> std::char::ToLowercase {
     if c == 'İ' { 'I' } else { c }.to_lowercase()
 }
 
-/// `text` without layout characters, in NFKC and lower case. Lower-casing can undo composition (J̌ has no composed form
-/// but ǰ has), so composition comes once more at the end.
+/// `text` without layout characters, in NFKC and lower case. Lower-casing can undo composition (J̌ has no
+/// composed form but ǰ has), so composition comes once more at the end.
 fn normalized(text: &str) -> impl Iterator<Item = char> {
     text.chars()
         .filter(|&c| !is_invisible(c))
@@ -47,7 +47,8 @@ pub(super) struct Origins {
 impl Origins {
     /// Writes the normal form of `text` to `out`, which must be empty, and remembers what came from where.
     ///
-    /// The text is cut where the normal form of the whole is the normal forms of the parts, one after the other.
+    /// The text is cut where the normal form of the whole is the normal forms of the parts, one after the
+    /// other.
     pub(super) fn normalize(&mut self, text: &str, out: &mut String) {
         self.ends.clear();
         if text.is_ascii() {

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use super::analyzer::{Analyzer, AnalyzerScratch};
+use super::analyzer::{Analyzer, AnalyzerScratch, STEM_MARK};
 use super::params::TextParams;
 use super::vocabulary::Vocabulary;
 use super::weighting::Weighting;
+use super::words::CHARACTER_MARK;
 use crate::sparse::Rows;
 use crate::{Error, Result, Session};
 
@@ -46,7 +47,9 @@ pub struct TextPipeline {
 
 impl TextPipeline {
     /// The pipeline with these parameters and features.
-    pub fn new(params: TextParams, vocabulary: Vocabulary) -> Result<Self> {
+    pub fn new(mut params: TextParams, vocabulary: Vocabulary) -> Result<Self> {
+        // With a vocabulary there is nothing left to choose.
+        params.automatic = false;
         let analyzer = Analyzer::new(&params)?;
         Ok(Self {
             params,
@@ -95,8 +98,15 @@ impl Preprocessing {
             Input::Vectors { first, .. } => {
                 format!("feature {}", u64::from(index) + u64::from(*first)).into()
             }
-            Input::Text(text) => text.vocabulary.name(index).into(),
+            Input::Text(text) => shown(text.vocabulary.name(index)),
         }
+    }
+
+    /// The block that feature `index` belongs to, if there are several.
+    pub fn block_name(&self, index: u32) -> Option<String> {
+        let block = usize::from(*self.weighting.block_of_feature.get(index as usize)?);
+        let block = self.text()?.params.blocks.iter().nth(block)?;
+        Some(block.kind.to_string())
     }
 
     /// Appends the weighted row of `text` to `rows`. Words never seen in training are left out.
@@ -153,6 +163,20 @@ impl Preprocessing {
     }
 }
 
+/// A token as people read it: without the mark of stems, and with dots where a run of characters goes on
+/// inside its word.
+fn shown(token: &str) -> Cow<'_, str> {
+    if let Some(stem) = token.strip_prefix(STEM_MARK) {
+        return stem.into();
+    }
+    let Some(run) = token.strip_prefix(CHARACTER_MARK) else {
+        return token.into();
+    };
+    let goes_on = |at_end: bool| if at_end { "" } else { "…" };
+    let (start, end) = (run.starts_with(' '), run.ends_with(' '));
+    format!("{}{}{}", goes_on(start), run.trim_matches(' '), goes_on(end)).into()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::LabelSets;
@@ -170,7 +194,9 @@ mod tests {
         let analyzer = Analyzer::new(&params).unwrap();
         let mut counter = TextCounter::new();
         counter.merge(CountedBlock::count(&analyzer, TEXTS)).unwrap();
-        let (vocabulary, mut rows) = counter.finish(&params).unwrap();
+        let session = Session::new(NonZeroUsize::MIN).unwrap();
+        let mut features = counter.finish(&params, &session).unwrap();
+        let mut rows = std::mem::take(&mut features.rows);
         let weighting = Weighting::fit(
             WeightingScheme::LogTfIdf,
             RowNeeds {
@@ -180,9 +206,8 @@ mod tests {
             &rows,
             &LabelSets::new(),
         );
-        let input = Input::Text(TextPipeline::new(params, vocabulary).unwrap());
+        let input = Input::Text(features.pipeline().unwrap());
         let preprocessing = Preprocessing { input, weighting };
-        let session = Session::new(NonZeroUsize::MIN).unwrap();
         preprocessing.apply_all(&mut rows, &session).unwrap();
         (preprocessing, rows)
     }

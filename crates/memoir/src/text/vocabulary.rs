@@ -1,4 +1,5 @@
-//! The features of a text model: names with numbers, and numbers by name without building anything when a file opens.
+//! The features of a text model: names with numbers, and numbers by name without building anything when a
+//! file opens.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -15,7 +16,8 @@ fn first_slot(name: &[u8], slots: usize) -> usize {
     xxh3_64(name) as usize & (slots - 1)
 }
 
-/// Number of slots for `features` features: the smallest power of two that is at least twice as many, and at least 2.
+/// Number of slots for `features` features: the smallest power of two that is at least twice as many, and at
+/// least 2.
 fn slot_count(features: usize) -> usize {
     (2 * features).next_power_of_two().max(2)
 }
@@ -24,9 +26,10 @@ fn slot_count(features: usize) -> usize {
 ///
 /// - `names`: all names in UTF-8, one after the other, in the order of their numbers;
 /// - `ends`: where each name ends in `names`;
-/// - `slots`: an open-addressing hash table of feature numbers, `0xFFFF_FFFF` where empty. Its length is the smallest
-///   power of two that is at least twice the number of features (and at least 2). A feature is in the first slot, from
-///   slot `xxh3_64(name) mod length` upwards and around, that no feature of a lower number holds.
+/// - `slots`: an open-addressing hash table of feature numbers, `0xFFFF_FFFF` where empty. Its length is the
+///   smallest power of two that is at least twice the number of features (and at least 2). A feature is in
+///   the first slot, from slot `xxh3_64(name) mod length` upwards and around, that no feature of a lower
+///   number holds.
 #[derive(Debug)]
 pub struct Vocabulary {
     names: Storage<u8>,
@@ -35,8 +38,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Takes arrays from a model file. The checks are quick, whatever the size; damage they cannot see makes names
-    /// unknown or unreadable later, never more.
+    /// Takes arrays from a model file. The checks are quick, whatever the size; damage they cannot see makes
+    /// names unknown or unreadable later, never more.
     pub fn from_storage(names: Storage<u8>, ends: Storage<u64>, slots: Storage<u32>) -> Result<Self, String> {
         if ends.len() as u64 > super::params::MAX_FEATURES {
             return Err(format!(
@@ -133,7 +136,7 @@ impl<S: AsRef<str>> FromIterator<S> for Vocabulary {
 }
 
 /// A vocabulary that grows: the first name is 0, the next new one 1, and so on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct NameTable {
     names: String,
     ends: Vec<u64>,
@@ -151,6 +154,19 @@ impl Default for NameTable {
 }
 
 impl NameTable {
+    /// The number of `name`, if it is known.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        let mut slot = first_slot(name.as_bytes(), self.slots.len());
+        while self.slots[slot] != EMPTY {
+            let number = self.slots[slot];
+            if self.name(number as usize) == name {
+                return Some(number);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        None
+    }
+
     /// The number of `name`, new or known.
     pub(super) fn intern(&mut self, name: &str) -> u32 {
         let mut slot = first_slot(name.as_bytes(), self.slots.len());
@@ -172,8 +188,8 @@ impl NameTable {
         number
     }
 
-    /// Makes the table anew with `slots` slots. Always in the order of the numbers: the result is the same as if it had
-    /// had that size from the start.
+    /// Makes the table anew with `slots` slots. Always in the order of the numbers: the result is the same
+    /// as if it had had that size from the start.
     fn rebuild(&mut self, slots: usize) {
         self.slots.clear();
         self.slots.resize(slots, EMPTY);
@@ -202,29 +218,6 @@ impl NameTable {
     /// The names in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|number| self.name(number))
-    }
-
-    /// Removes the names whose numbers `kept` does not mark and closes the gaps in the numbers, in place: beside a
-    /// large dataset there may be no room for a second table.
-    pub(super) fn retain(&mut self, kept: &[bool]) {
-        let mut names = std::mem::take(&mut self.names).into_bytes();
-        let (mut read, mut write, mut count) = (0, 0, 0);
-        for (number, &stays) in kept.iter().enumerate().take(self.ends.len()) {
-            let end = self.ends[number] as usize;
-            if stays {
-                names.copy_within(read..end, write);
-                write += end - read;
-                self.ends[count] = write as u64;
-                count += 1;
-            }
-            read = end;
-        }
-        names.truncate(write);
-        self.ends.truncate(count);
-        // Whole names were moved, so what is left is text as before.
-        self.names = String::from_utf8(names).unwrap_or_default();
-        self.slots = Vec::new();
-        self.rebuild(slot_count(count));
     }
 
     pub(super) fn finish(mut self) -> Vocabulary {

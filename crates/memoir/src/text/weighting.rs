@@ -9,7 +9,8 @@ use crate::dataset::{CalibrationSplit, LabelSets, RowsByClass};
 use crate::sparse::{Rows, Storage};
 use crate::{Result, Session};
 
-/// What is done to the values of a row. Fitted on training rows, saved in the model, applied to every later row.
+/// What is done to the values of a row. Fitted on training rows, saved in the model, applied to every later
+/// row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeightingScheme {
@@ -26,10 +27,12 @@ pub enum WeightingScheme {
 pub struct RowNeeds {
     /// A constant feature of value 1 behind the others.
     pub constant: bool,
-    /// Rows are divided by `norm^p * mean_norm^(1-p)`: 1 gives unit length, less lets rich rows count for more.
+    /// Rows are divided by `norm^p * mean_norm^(1-p)`: 1 gives unit length, less lets rich rows count for
+    /// more.
     pub length_power: f32,
-    /// From 0 to 1: how much less a feature weighs that is spread over many classes. Its weight is multiplied by
-    /// `1 - concentration * H / ln n`, with H the entropy of the classes over the feature's n occurrences.
+    /// From 0 to 1: how much less a feature weighs that is spread over many classes. Its weight is
+    /// multiplied by `1 - concentration * H / ln n`, with H the entropy of the classes over the feature's n
+    /// occurrences.
     pub concentration: f32,
 }
 
@@ -43,13 +46,34 @@ impl Default for RowNeeds {
     }
 }
 
+/// The most blocks a row can have.
+pub const MOST_BLOCKS: usize = 16;
+
+/// Which features belong together and how much each group counts; by default all features are one block.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BlockLayout {
+    /// The block of each feature; empty if there is one block.
+    pub of_feature: Vec<u8>,
+    /// The weight of each block; empty if there is one.
+    pub weights: Vec<f32>,
+}
+
+/// How the features of one block are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BlockScale {
+    /// How much the block counts beside the others.
+    pub weight: f32,
+    /// Mean length of the training rows' parts in this block, before they were scaled.
+    pub mean_length: f32,
+}
+
 /// A fitted weighting.
 #[derive(Debug)]
 pub struct Weighting {
     /// What is done.
     pub scheme: WeightingScheme,
-    /// What the values of each feature are multiplied by: inverse document frequency, concentration on few classes, or
-    /// both. Empty if neither is asked for.
+    /// What the values of each feature are multiplied by: inverse document frequency, concentration on few
+    /// classes, or both. Empty if neither is asked for.
     pub feature_weights: Storage<f32>,
     /// Number of rows that hold each feature (kept so that training can go on later; may be empty).
     pub document_frequency: Storage<u32>,
@@ -57,14 +81,31 @@ pub struct Weighting {
     pub constant: bool,
     /// See [`RowNeeds::length_power`].
     pub length_power: f32,
-    /// Mean length of the training rows before they were scaled.
+    /// Mean length of the training rows before they were scaled, if there is one block.
     pub mean_length: f32,
+    /// The block of each feature; empty if there is one block.
+    pub block_of_feature: Storage<u8>,
+    /// How each block is scaled; empty if there is one.
+    pub blocks: Vec<BlockScale>,
 }
 
 impl Weighting {
-    /// Learns from the values in `rows`, and from the rows' `labels`, what the scheme and the algorithm need; in parallel,
-    /// with the same result on any number of threads.
+    /// Learns from the values in `rows`, and from the rows' `labels`, what the scheme and the algorithm
+    /// need; in parallel, with the same result on any number of threads.
     pub fn fit(scheme: WeightingScheme, needs: RowNeeds, rows: &Rows, labels: &LabelSets) -> Self {
+        Self::fit_blocks(scheme, needs, rows, labels, BlockLayout::default())
+    }
+
+    /// As [`Weighting::fit`], with features in blocks: the part of a row in each block is scaled to a length
+    /// by itself, then multiplied by the block's weight. Weights are taken relative to each other: rows get
+    /// the length they had with one block.
+    pub fn fit_blocks(
+        scheme: WeightingScheme,
+        needs: RowNeeds,
+        rows: &Rows,
+        labels: &LabelSets,
+        layout: BlockLayout,
+    ) -> Self {
         let mut frequency = vec![0u32; rows.width()];
         for &index in rows.indices() {
             frequency[index as usize] += 1;
@@ -89,33 +130,72 @@ impl Weighting {
             constant: needs.constant,
             length_power: needs.length_power,
             mean_length: 1.0,
+            block_of_feature: layout.of_feature.into(),
+            blocks: layout.weights.into_iter().map(BlockScale::new).collect(),
         };
         if needs.length_power != 1.0 && !rows.is_empty() {
-            let mean = weighting.sum_of_lengths(rows) / rows.len() as f64;
-            weighting.mean_length = (mean as f32).max(f32::MIN_POSITIVE);
+            let sums = weighting.sum_of_lengths(rows);
+            weighting.set_mean_lengths(|block| sums[block] / rows.len() as f64);
         }
         weighting
     }
 
-    /// Sum of the lengths of `rows` before they are scaled.
-    pub(super) fn sum_of_lengths(&self, rows: &Rows) -> f64 {
-        let of_block = |block: usize| -> f64 {
+    /// Sets the mean length of each block, or of the only one.
+    pub(super) fn set_mean_lengths(&mut self, mean: impl Fn(usize) -> f64) {
+        let mean = |block| (mean(block) as f32).max(f32::MIN_POSITIVE);
+        if self.blocks.is_empty() {
+            self.mean_length = mean(0);
+        }
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            block.mean_length = mean(number);
+        }
+    }
+
+    /// Sum of the lengths of `rows` before they are scaled, for each block.
+    pub(super) fn sum_of_lengths(&self, rows: &Rows) -> Lengths {
+        let of_task = |task: usize| -> Lengths {
             let mut scaled = Vec::new();
-            let lengths = (block * ROWS_PER_BLOCK..rows.len().min((block + 1) * ROWS_PER_BLOCK)).map(|row| {
+            let mut sums = [0.0; MOST_BLOCKS];
+            for row in task * ROWS_PER_TASK..rows.len().min((task + 1) * ROWS_PER_TASK) {
                 let row = rows.row(row);
                 scaled.clear();
                 scaled.extend_from_slice(row.values);
                 self.multiply(row.indices, &mut scaled);
-                length(&scaled)
-            });
-            lengths.sum()
+                add(&mut sums, &self.lengths(row.indices, &scaled));
+            }
+            sums
         };
-        let blocks = (0..rows.len().div_ceil(ROWS_PER_BLOCK)).into_par_iter();
+        let tasks = (0..rows.len().div_ceil(ROWS_PER_TASK)).into_par_iter();
+        let mut sums = [0.0; MOST_BLOCKS];
         // Added in order, because sums of floating-point numbers depend on it.
-        blocks.map(of_block).collect::<Vec<f64>>().into_iter().sum()
+        for part in tasks.map(of_task).collect::<Vec<Lengths>>() {
+            add(&mut sums, &part);
+        }
+        sums
     }
 
-    /// The scheme that fits the values: counts (whole numbers, none negative) get tf-idf, anything else is scaled.
+    /// Length of a row's part in each block. In double precision, or large and small values would have
+    /// squares beyond single precision.
+    fn lengths(&self, indices: &[u32], values: &[f32]) -> Lengths {
+        let mut squares = [0.0; MOST_BLOCKS];
+        if self.blocks.is_empty() {
+            squares[0] = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+        } else {
+            for (&index, &value) in indices.iter().zip(values) {
+                squares[self.block(index)] += f64::from(value) * f64::from(value);
+            }
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// The block of a feature; 0 for one that the file does not tell.
+    fn block(&self, feature: u32) -> usize {
+        let block = self.block_of_feature.get(feature as usize).copied().unwrap_or(0);
+        usize::from(block) % MOST_BLOCKS
+    }
+
+    /// The scheme that fits the values: counts (whole numbers, none negative) get tf-idf, anything else is
+    /// scaled.
     pub fn detect(rows: &Rows) -> WeightingScheme {
         if rows.values().par_iter().all(|&v| v >= 0.0 && v.fract() == 0.0) {
             WeightingScheme::LogTfIdf
@@ -130,17 +210,38 @@ impl Weighting {
             return;
         }
         self.multiply(indices, values);
-        let norm = length(values);
-        if norm > 0.0 {
-            let power = f64::from(self.length_power);
-            let divisor = if power == 1.0 {
-                norm
-            } else {
-                norm.powf(power) * f64::from(self.mean_length).powf(1.0 - power)
-            };
-            for value in values {
-                *value = (f64::from(*value) / divisor) as f32;
+        let lengths = self.lengths(indices, values);
+        if self.blocks.is_empty() {
+            if lengths[0] > 0.0 {
+                let divisor = self.divisor(lengths[0], self.mean_length);
+                for value in values {
+                    *value = (f64::from(*value) / divisor) as f32;
+                }
             }
+            return;
+        }
+        let together = self
+            .blocks
+            .iter()
+            .map(|block| f64::from(block.weight).powi(2))
+            .sum::<f64>()
+            .sqrt();
+        let mut factors = [0.0; MOST_BLOCKS];
+        for ((factor, block), &length) in factors.iter_mut().zip(&self.blocks).zip(&lengths) {
+            if length > 0.0 {
+                *factor = f64::from(block.weight) / together / self.divisor(length, block.mean_length);
+            }
+        }
+        for (value, &index) in values.iter_mut().zip(indices) {
+            *value = (f64::from(*value) * factors[self.block(index)]) as f32;
+        }
+    }
+
+    /// What scales values of this length.
+    fn divisor(&self, length: f64, mean_length: f32) -> f64 {
+        match f64::from(self.length_power) {
+            1.0 => length,
+            power => length.powf(power) * f64::from(mean_length).powf(1.0 - power),
         }
     }
 
@@ -178,24 +279,33 @@ impl Weighting {
 }
 
 /// Rows whose lengths are added up at a time.
-const ROWS_PER_BLOCK: usize = 1024;
+const ROWS_PER_TASK: usize = 1024;
+
+/// A length for each block; the first one if there is one block only.
+type Lengths = [f64; MOST_BLOCKS];
+
+fn add(sums: &mut Lengths, more: &Lengths) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        *sum += more;
+    }
+}
+
+impl BlockScale {
+    fn new(weight: f32) -> Self {
+        Self {
+            weight,
+            mean_length: 1.0,
+        }
+    }
+}
 
 /// `ln((1 + n) / (1 + df)) + 1`.
 pub(super) fn inverse_frequency(rows: u64, frequency: u32) -> f64 {
     ((1.0 + rows as f64) / (1.0 + f64::from(frequency))).ln() + 1.0
 }
 
-/// In double precision, or large and small values would have squares beyond single precision.
-fn length(values: &[f32]) -> f64 {
-    values
-        .iter()
-        .map(|&v| f64::from(v) * f64::from(v))
-        .sum::<f64>()
-        .sqrt()
-}
-
-/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another. `frequency` is
-/// the number of rows that hold each feature.
+/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another.
+/// `frequency` is the number of rows that hold each feature.
 ///
 /// Rows that are set aside do not count: their labels must not be known when scores are calibrated by them.
 fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// First character of every character run. No word holds it, so runs and words never meet.
-const CHARACTER_MARK: char = '#';
+pub(super) const CHARACTER_MARK: char = '#';
 
 /// The words of a normalised piece of text, with the byte at which each starts.
 pub(super) fn words_of(piece: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -195,3 +195,49 @@ fn labels_of_rows_set_aside_are_not_known() {
     assert_eq!(weights(Some(aside)), weights(None));
     assert_ne!(weights(Some(other)), weights(None));
 }
+
+#[test]
+fn blocks_by_hand() {
+    // Features 0 and 1 are block 0, features 2 and 3 are block 1.
+    let rows = rows(&[&[(0, 3.0), (1, 4.0), (2, 6.0), (3, 8.0)], &[(0, 1.0)]]);
+    let layout = BlockLayout {
+        of_feature: vec![0, 0, 1, 1],
+        weights: vec![1.0, 0.5],
+    };
+    let fit = |length_power| {
+        let needs = RowNeeds {
+            length_power,
+            ..RowNeeds::default()
+        };
+        Weighting::fit_blocks(
+            WeightingScheme::Unit,
+            needs,
+            &rows,
+            &LabelSets::new(),
+            layout.clone(),
+        )
+    };
+    // Each block gets length 1, then its share: 1 and 0.5 of a row of length 1.
+    let together = 1.25f32.sqrt();
+    let mut values = [3.0, 4.0, 6.0, 8.0];
+    fit(1.0).apply(&[0, 1, 2, 3], &mut values);
+    let expected = [0.6, 0.8, 0.3, 0.4].map(|value: f32| value / together);
+    assert!(close(&values, &expected), "{values:?}");
+    // A block that a row does not have leaves the others as they are.
+    let mut values = [2.0];
+    fit(1.0).apply(&[3], &mut values);
+    assert!(close(&values, &[0.5 / together]), "{values:?}");
+    // With power 0.5, lengths 5 and 10 are divided by the roots of themselves and of the mean lengths 3 and
+    // 5.
+    let weighting = fit(0.5);
+    assert_eq!(weighting.blocks[0].mean_length, 3.0);
+    assert_eq!(weighting.blocks[1].mean_length, 5.0);
+    let mut values = [3.0, 4.0, 6.0, 8.0];
+    weighting.apply(&[0, 1, 2, 3], &mut values);
+    let (first, second) = (
+        (5.0f32 * 3.0).sqrt() * together,
+        2.0 * (10.0f32 * 5.0).sqrt() * together,
+    );
+    let expected = [3.0 / first, 4.0 / first, 6.0 / second, 8.0 / second];
+    assert!(close(&values, &expected), "{values:?}");
+}

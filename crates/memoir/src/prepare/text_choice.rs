@@ -1,0 +1,72 @@
+//! The features of training texts, with blocks chosen by held-out rows where the user leaves that to us.
+
+use std::num::NonZeroUsize;
+
+use rayon::prelude::*;
+
+use crate::catalogue::AlgorithmParams;
+use crate::dataset::{Dataset, LabelSets};
+use crate::model::Scratch;
+use crate::text::{RowNeeds, TextCounter, TextFeatures, TextParams, choose};
+use crate::train::{SoftmaxParams, TrainRequest};
+use crate::{Result, Session};
+
+/// Answers that are looked at.
+const ANSWERS: usize = 5;
+
+/// The features of the texts of `counter`, whose labels are `labels`.
+pub(super) fn text_features(
+    counter: TextCounter,
+    params: &TextParams,
+    labels: &LabelSets,
+    needs: RowNeeds,
+    session: &Session<'_>,
+) -> Result<TextFeatures> {
+    if !params.automatic {
+        return counter.finish(params, session);
+    }
+    let chosen = choose(&counter, labels, params, needs, &judge, session)?;
+    let score = |blocks: &str| chosen.tried.iter().find(|tried| tried.blocks == blocks);
+    let blocks = chosen.blocks.to_string();
+    if let (Some(best), Some(words)) = (score(&blocks), score("words")) {
+        let languages: Vec<_> = chosen.languages.iter().map(|language| language.name()).collect();
+        let of = if languages.is_empty() { "" } else { " of " };
+        session.note(format!(
+            "text: {blocks}{of}{} ({:.1} on held-out rows of a sample, words alone {:.1})",
+            languages.join(" and "),
+            100.0 * best.score,
+            100.0 * words.score
+        ));
+    }
+    counter.finish(&chosen, session)
+}
+
+/// Trains the default algorithm and says how well it answers: the mean of accuracy and NDCG@5, which tells
+/// settings apart with fewer rows than accuracy alone.
+fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
+    // Of what these runs tell, nothing is about the model that the user waits for.
+    let quiet = Session::new(NonZeroUsize::new(session.threads()).unwrap_or(NonZeroUsize::MIN))?
+        .with_seed(session.seed())
+        .with_cancel(session.cancel().clone())
+        .with_memory_budget(session.memory_budget());
+    let trained = SoftmaxParams::default()
+        .trainer()?
+        .train(TrainRequest::new(training), &quiet)?;
+    let score = |scratch: &mut Scratch, row: usize| {
+        let mut best = Vec::new();
+        trained
+            .scorer
+            .top_k(held_out.rows.row(row), ANSWERS, scratch, &mut best);
+        let labels = held_out.labels.row(row);
+        let gain = |rank: usize| 1.0 / ((rank + 2) as f64).log2();
+        let hits = (0..best.len()).filter(|&rank| labels.contains(&best[rank].class));
+        let found: f64 = hits.clone().map(gain).sum();
+        let ideal: f64 = (0..labels.len().min(ANSWERS)).map(gain).sum();
+        let first = hits.take(1).filter(|&rank| rank == 0).count();
+        (first as f64 + found / ideal.max(1.0)) / 2.0
+    };
+    let rows = 0..held_out.len();
+    let scores: Vec<f64> = quiet.run(|| rows.into_par_iter().map_init(Scratch::default, score).collect());
+    // In order: sums of floating-point numbers depend on it.
+    Ok(scores.iter().sum::<f64>() / scores.len().max(1) as f64)
+}

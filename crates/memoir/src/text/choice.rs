@@ -1,0 +1,320 @@
+//! Which blocks suit the texts: a few settings tried on a sample of the training rows, judged on others of
+//! them.
+//!
+//! The sample is one of classes, with all their rows: as many rows per class as the whole data has, but
+//! fewer classes. A sample of rows would leave classes with few rows each, where every kind of subword looks
+//! better than it is.
+
+use rand::seq::SliceRandom;
+
+use super::blocks::Blocks;
+use super::counting::TextCounter;
+use super::params::{TextParams, Tried};
+use super::weighting::{RowNeeds, Weighting, WeightingScheme};
+use crate::dataset::{Dataset, LabelSets};
+use crate::{Result, Session};
+
+/// With fewer labelled rows than this, what a sample says is mostly chance.
+const LEAST_ROWS: usize = 1000;
+
+/// One word in so many is looked at, within these limits.
+const ONE_WORD_IN: usize = 15;
+const FEWEST_WORDS: usize = 100_000;
+const MOST_WORDS: usize = 1_000_000;
+
+/// At most one row in so many is looked at, unless there are few.
+const ONE_ROW_IN: usize = 6;
+const FEW_ROWS: usize = 4000;
+
+/// Fewest classes of a sample: with fewer, rows are easy to tell apart by words alone.
+const FEWEST_CLASSES: usize = 100;
+
+/// One row in so many of the sample is kept to judge by.
+const ONE_HELD_OUT_IN: usize = 4;
+
+/// By what share a score must rise for more to be counted. Runs of characters cost most, and a sample, whose
+/// rows know fewer words than all rows do, makes too much of them.
+const STEMS_GAIN: f64 = 1.005;
+const BOTH_GAIN: f64 = 1.01;
+const PAIRS_GAIN: f64 = 1.005;
+const CHARS_GAIN: f64 = 1.03;
+
+/// Trains on the first rows and says how well the second are answered, from 0 to 1.
+pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
+
+/// `params` with the blocks that suit the texts of `counter`, whose labels are `labels`. What is given by
+/// hand stays.
+pub(crate) fn choose(
+    counter: &TextCounter,
+    labels: &LabelSets,
+    params: &TextParams,
+    needs: RowNeeds,
+    judge: &Judge<'_>,
+    session: &Session<'_>,
+) -> Result<TextParams> {
+    let mut params = params.clone();
+    params.automatic = false;
+    let Some((sample, about, fitted)) = draw(counter, labels, session) else {
+        params.blocks = Blocks::words();
+        return Ok(params);
+    };
+    if params.languages.is_empty() {
+        params.languages = counter.languages();
+    }
+    let mut look = Look {
+        sample,
+        about,
+        fitted,
+        params,
+        needs,
+        judge,
+        session,
+    };
+    let best = look.search()?;
+    let Look { mut params, .. } = look;
+    params.blocks = best;
+    if !params.blocks.has_stems() {
+        params.languages.clear();
+    }
+    Ok(params)
+}
+
+/// A sample and what was found out by it.
+struct Look<'l> {
+    sample: TextCounter,
+    /// Labels and classes of the sample; its rows are made anew for each setting.
+    about: Dataset,
+    /// Texts to train on; the others are held out.
+    fitted: usize,
+    params: TextParams,
+    needs: RowNeeds,
+    judge: &'l Judge<'l>,
+    session: &'l Session<'l>,
+}
+
+impl Look<'_> {
+    /// First which form of the words is best, then whether runs of characters help, then pairs.
+    fn search(&mut self) -> Result<Blocks> {
+        let stems = !self.params.languages.is_empty();
+        let (mut units, mut score) = (vec!["words"], self.score("words")?);
+        if stems {
+            let of_stems = self.score("stems")?;
+            if of_stems > score * STEMS_GAIN {
+                (units, score) = (vec!["stems"], of_stems);
+            }
+            let of_both = self.score("words,stems")?;
+            if of_both > score * BOTH_GAIN {
+                (units, score) = (vec!["words", "stems"], of_both);
+            }
+        }
+        let list = |weight: &str, rest: &str| {
+            let units: Vec<_> = units.iter().map(|unit| format!("{unit}{weight}")).collect();
+            units.join(",") + rest
+        };
+        let mut best = list("", "");
+        let mut pairs = if stems { ",stem-pairs:0.5" } else { ",pairs:0.5" };
+        let light = (list("", ",chars4:0.6"), self.score(&list("", ",chars4:0.6"))?);
+        let heavy = (list(":0.5", ",chars4"), self.score(&list(":0.5", ",chars4"))?);
+        let (chars, of_chars) = if heavy.1 > light.1 { heavy } else { light };
+        if of_chars > score * CHARS_GAIN {
+            (best, score) = (chars, of_chars);
+            let longer = best.replace("chars4", "chars5");
+            let of_longer = self.score(&longer)?;
+            if of_longer > score {
+                (best, score) = (longer, of_longer);
+            }
+            pairs = if stems { ",stem-pairs:0.3" } else { ",pairs:0.3" };
+        }
+        let with_pairs = best.clone() + pairs;
+        if self.score(&with_pairs)? > score * PAIRS_GAIN {
+            best = with_pairs;
+        }
+        // Every list above is a legal one.
+        Ok(best.parse().unwrap_or_else(|_| Blocks::words()))
+    }
+
+    /// How well held-out rows are answered with these blocks.
+    fn score(&mut self, blocks: &str) -> Result<f64> {
+        self.session.check()?;
+        let params = TextParams {
+            blocks: blocks.parse().unwrap_or_else(|_| Blocks::words()),
+            ..self.params.clone()
+        };
+        let mut features = self.sample.clone().features(params, self.fitted, self.session)?;
+        let layout = features.take_layout();
+        let mut data = self.about.clone();
+        data.rows = features.rows;
+        let mut training = data.subset(0..self.fitted);
+        let mut held_out = data.subset(self.fitted..data.len());
+        drop(data);
+        let weighting = self.session.run(|| {
+            let scheme = WeightingScheme::LogTfIdf;
+            Weighting::fit_blocks(scheme, self.needs, &training.rows, &training.labels, layout)
+        });
+        for rows in [&mut training.rows, &mut held_out.rows] {
+            weighting.apply_all(rows, self.session)?;
+            if self.needs.constant {
+                rows.extend_all(rows.width() as u32, 1.0);
+            }
+        }
+        let score = (self.judge)(training, &held_out, self.session)?;
+        self.params.tried.push(Tried {
+            blocks: blocks.to_owned(),
+            score: (score * 10_000.0).round() / 10_000.0,
+        });
+        Ok(score)
+    }
+}
+
+/// Some texts, those to train on first, with their labels among the classes of the sample, and how many are
+/// to train on.
+fn draw(
+    counter: &TextCounter,
+    labels: &LabelSets,
+    session: &Session<'_>,
+) -> Option<(TextCounter, Dataset, usize)> {
+    let labelled = labels.iter().filter(|labels| !labels.is_empty()).count();
+    if labelled < LEAST_ROWS || labels.len() != counter.len() {
+        return None;
+    }
+    let classes = labels
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |&class| class as usize + 1);
+    let words = (counter.words.len() / ONE_WORD_IN).clamp(FEWEST_WORDS, MOST_WORDS);
+    let words_per_row = (counter.words.len() / counter.len()).max(1);
+    let most_rows = (words / words_per_row).min((labelled / ONE_ROW_IN).max(FEW_ROWS));
+    let mut random = session.random("text choice");
+    let mut order: Vec<u32> = (0..classes as u32).collect();
+    order.shuffle(&mut random);
+    let counts = labels.class_counts(classes);
+    let mut numbers = vec![None; classes];
+    let (mut chosen, mut labels_chosen) = (0, 0);
+    for class in order {
+        if chosen >= FEWEST_CLASSES && labels_chosen >= most_rows {
+            break;
+        }
+        if counts[class as usize] > 0 {
+            numbers[class as usize] = Some(chosen as u32);
+            labels_chosen += counts[class as usize] as usize;
+            chosen += 1;
+        }
+    }
+    let is_chosen = |row: &usize| {
+        labels
+            .row(*row)
+            .iter()
+            .any(|&class| numbers[class as usize].is_some())
+    };
+    let mut rows: Vec<usize> = (0..labels.len()).filter(is_chosen).collect();
+    rows.shuffle(&mut random);
+    rows.truncate(most_rows);
+    let fitted = rows.len() - rows.len() / ONE_HELD_OUT_IN;
+    let mut about = Dataset::default();
+    for class in 0..chosen {
+        about.classes.intern(&class.to_string());
+    }
+    for &row in &rows {
+        let known = labels
+            .row(row)
+            .iter()
+            .filter_map(|&class| numbers[class as usize]);
+        about.labels.push(known);
+    }
+    Some((counter.subset(&rows), about, fitted))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::text::{Analyzer, CountedBlock};
+
+    /// Texts of 40 classes: a word of the class with one of many endings, so that a word is seen once or
+    /// twice.
+    fn texts(rows: usize) -> (TextCounter, LabelSets) {
+        let analyzer = Analyzer::new(&TextParams::default()).unwrap();
+        let mut labels = LabelSets::new();
+        let texts = (0..rows).map(|row| {
+            let class = row % 40;
+            labels.push([class as u32]);
+            format!(
+                "{}{} x{} of it",
+                ["brak", "dolm", "fist", "gorp"][class % 4],
+                class / 4 * 1000 + row,
+                row % 3
+            )
+        });
+        let block = CountedBlock::count(&analyzer, texts.collect::<Vec<_>>());
+        let mut counter = TextCounter::new();
+        counter.merge(block).unwrap();
+        (counter, labels)
+    }
+
+    fn session(seed: u64) -> Session<'static> {
+        Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed)
+    }
+
+    fn chosen(judge: &Judge<'_>, rows: usize, given: &[(&str, &str)]) -> TextParams {
+        let (counter, labels) = texts(rows);
+        let params = TextParams::parse(given.iter().copied()).unwrap();
+        choose(
+            &counter,
+            &labels,
+            &params,
+            RowNeeds::default(),
+            judge,
+            &session(0),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn few_rows_are_not_looked_at() {
+        let params = chosen(&|_, _, _| unreachable!(), 500, &[]);
+        assert_eq!(params.blocks.to_string(), "words");
+        assert!(params.tried.is_empty() && !params.automatic);
+    }
+
+    #[test]
+    fn words_stay_unless_more_gains_enough() {
+        let params = chosen(&|_, _, _| Ok(0.5), 2000, &[("languages", "english")]);
+        assert_eq!(params.blocks.to_string(), "words");
+        assert!(params.languages.is_empty());
+        let tried: Vec<_> = params.tried.iter().map(|tried| tried.blocks.as_str()).collect();
+        assert_eq!(
+            tried,
+            [
+                "words",
+                "stems",
+                "words,stems",
+                "words,chars4:0.6",
+                "words:0.5,chars4",
+                "words,stem-pairs:0.5"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_gains_is_taken() {
+        // The more features a row has, the better.
+        let longest = |training: Dataset, _: &Dataset, _: &Session<'_>| {
+            Ok(training.rows.entries() as f64 / training.len() as f64 / 100.0)
+        };
+        let params = chosen(&longest, 2000, &[("languages", "english")]);
+        assert_eq!(params.blocks.to_string(), "words,stems,chars4:0.6,stem-pairs:0.3");
+        assert_eq!(params.languages.len(), 1);
+    }
+
+    #[test]
+    fn samples_hold_whole_classes_and_follow_the_seed() {
+        let (counter, labels) = texts(20_000);
+        let draw = |seed| draw(&counter, &labels, &session(seed)).unwrap();
+        let (sample, about, fitted) = draw(1);
+        assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
+        assert_eq!(draw(1).1, about);
+        assert_ne!(draw(2).1, about);
+    }
+}

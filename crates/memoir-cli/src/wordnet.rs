@@ -108,23 +108,32 @@ fn without_examples(meaning: &str) -> String {
     kept.join("; ")
 }
 
-/// Keeps the classes with at least two rows and deals the rows out: a tenth each for valid and test, never
-/// the last training row of a class. Chosen by what the row is, not by chance or order: every machine gets
-/// the same parts.
-pub(crate) fn split(definitions: Vec<Definition>) -> Parts {
+/// Which rows a data set has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// Those of classes with at least two rows, one of which always goes to train.
+    RepeatedClasses,
+    /// All of them. A class of one row may be in valid or test only.
+    EveryClass,
+}
+
+/// Splits the definitions: a tenth each for valid and test. Chosen by what the row is, not by chance or
+/// order: every machine gets the same parts.
+pub(crate) fn split(definitions: &[Definition], rows: Rows) -> Parts {
     let mut by_class: HashMap<&str, Vec<&Definition>> = HashMap::new();
-    for definition in &definitions {
+    for definition in definitions {
         by_class.entry(&definition.label).or_default().push(definition);
     }
     let mut parts = Parts::default();
-    for definition in &definitions {
+    for definition in definitions {
         let class = &by_class[definition.label.as_str()];
-        if class.len() < 2 {
-            continue;
-        }
-        let place = |definition: &Definition| xxh3_64(definition.id.as_bytes());
-        let is_kept = class.iter().map(|other| place(other)).min() == Some(place(definition));
-        let part = match place(definition) % 10 {
+        let hash = |definition: &Definition| xxh3_64(definition.id.as_bytes());
+        let is_kept = match rows {
+            Rows::RepeatedClasses if class.len() < 2 => continue,
+            Rows::RepeatedClasses => class.iter().map(|other| hash(other)).min() == Some(hash(definition)),
+            Rows::EveryClass => false,
+        };
+        let part = match hash(definition) % 10 {
             0 if !is_kept => &mut parts.test,
             1 if !is_kept => &mut parts.valid,
             _ => &mut parts.train,
@@ -184,13 +193,16 @@ mod tests {
             label: "alone".to_owned(),
             ..make(1000)
         });
-        let parts = split(definitions.clone());
+        let parts = split(&definitions, Rows::RepeatedClasses);
         assert_eq!(parts.train.len() + parts.valid.len() + parts.test.len(), 200);
         assert!(parts.test.len() > 5 && parts.valid.len() > 5);
         let known = |row: &Definition| parts.train.iter().any(|other| other.label == row.label);
         assert!(parts.test.iter().chain(&parts.valid).all(known));
         definitions.reverse();
-        let mut backwards = split(definitions);
+        let every = split(&definitions, Rows::EveryClass);
+        assert_eq!(every.train.len() + every.valid.len() + every.test.len(), 201);
+        assert!(every.test.len() >= parts.test.len() && every.valid.len() >= parts.valid.len());
+        let mut backwards = split(&definitions, Rows::RepeatedClasses);
         backwards.test.reverse();
         assert_eq!(backwards.test, parts.test);
     }

@@ -32,7 +32,8 @@ Writes train.csv, valid.csv and test.csv with the columns text and label. The pa
 
 Example:
   sudo apt-get install wordnet-base
-  memoir data wordnet --out wordnet")]
+  memoir data wordnet --out wordnet
+  memoir data wordnet --every-class --out wordnet-every-class")]
 struct Wordnet {
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
@@ -40,6 +41,9 @@ struct Wordnet {
     /// Folder of WordNet's database files
     #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
     source: PathBuf,
+    /// Keep classes of a single row, too: valid and test then have classes that train lacks
+    #[arg(long)]
+    every_class: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, _context: &Context) -> anyhow::Result<()> {
@@ -62,7 +66,11 @@ fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
         };
         definitions.extend(wordnet::parse(&text, kind, &path.display().to_string())?);
     }
-    let parts = wordnet::split(definitions);
+    let rows = match arguments.every_class {
+        true => wordnet::Rows::EveryClass,
+        false => wordnet::Rows::RepeatedClasses,
+    };
+    let parts = wordnet::split(&definitions, rows);
     fs::create_dir_all(&arguments.out)
         .map_err(|reason| anyhow::anyhow!("{}: cannot make the folder: {reason}", arguments.out.display()))?;
     for (name, rows) in [

@@ -1,6 +1,6 @@
 //! The labels of each row.
 
-use crate::sparse::ask_for;
+use crate::sparse::prefetch;
 
 /// The set of labels of each row; most often one, sometimes none or several.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,21 +50,21 @@ impl LabelSets {
         }
     }
 
-    /// Asks for where a row's labels are; for these [`LabelSets::ask_for`] can be called then.
-    pub(crate) fn ask_where(&self, index: usize) {
+    /// Prefetches where a row's labels are; for these [`LabelSets::prefetch`] can be called then.
+    pub(crate) fn prefetch_offset(&self, index: usize) {
         if !self.ends.is_empty() {
-            ask_for(&self.ends, index);
+            prefetch(&self.ends, index);
         }
     }
 
     /// Asks for the labels of a row that will be needed soon.
-    pub(crate) fn ask_for(&self, index: usize) {
+    pub(crate) fn prefetch(&self, index: usize) {
         let place = if self.ends.is_empty() {
             index
         } else {
             self.ends[index]
         };
-        ask_for(&self.labels, place);
+        prefetch(&self.labels, place);
     }
 
     /// Number of rows.

@@ -1,11 +1,11 @@
 //! Sparse rows and the arithmetic on them.
 
-mod ahead;
 mod class_dense;
 mod class_rows;
 mod class_vectors;
 pub mod dense;
 pub mod fixed;
+mod prefetch;
 mod reduction;
 mod rows;
 mod spread;
@@ -13,12 +13,12 @@ mod storage;
 pub mod svd;
 mod top_k;
 
-pub(crate) use ahead::ask_for;
 pub use class_dense::ClassDense;
 #[cfg(test)]
 pub(crate) use class_rows::sparse_dot;
 pub use class_rows::{Addend, ClassRows, SparseVector};
 pub use class_vectors::{ClassVectors, VectorBuffer, ZeroClasses};
+pub(crate) use prefetch::prefetch;
 pub use reduction::Reduction;
 pub use rows::{RowView, Rows};
 pub use spread::Spread;

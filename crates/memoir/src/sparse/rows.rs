@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::ask_for;
+use super::prefetch;
 
 /// One sparse row: strictly increasing column numbers and their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -168,9 +168,9 @@ impl Rows {
     }
 
     /// Asks for the column numbers of a row that will be needed soon.
-    pub(crate) fn ask_for(&self, index: usize) {
-        ask_for(&self.indices, self.offsets[index]);
-        ask_for(&self.indices, self.offsets[index + 1].wrapping_sub(1));
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.indices, self.offsets[index]);
+        prefetch(&self.indices, self.offsets[index + 1].wrapping_sub(1));
     }
 
     /// The column numbers of row `index`, and its values to change in place.
@@ -242,7 +242,7 @@ impl Rows {
         (0..self.len()).map(|index| self.row(index))
     }
 
-    /// Start of each row in the entry arrays, and one past the end.
+    /// InitialScale of each row in the entry arrays, and one past the end.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }

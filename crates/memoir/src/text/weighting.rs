@@ -350,7 +350,7 @@ fn spread_of_range(rows: &Rows, by_class: &RowsByClass, counted: &[bool], range:
     for class in 0..by_class.classes() {
         if class + 1 < by_class.classes() {
             for &row in by_class.rows(class + 1) {
-                rows.ask_for(row as usize);
+                rows.prefetch(row as usize);
             }
         }
         for &row in by_class.rows(class).iter().filter(|&&row| counted[row as usize]) {

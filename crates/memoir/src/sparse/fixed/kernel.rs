@@ -1,10 +1,13 @@
-//! The inner loops of the search: add dense rows, find block maxima, find a bound that enough of them reach, tell what beats a threshold.
-//! Each exists twice, with AVX2 and in plain Rust; both give the same integers. And each exists for two kinds of [`Sum`].
+//! The inner loops of the search: add dense rows, find block maxima, find a bound that enough of them reach,
+//! tell what beats a threshold. Each exists twice, with AVX2 and in plain Rust; both give the same integers.
+//! And each exists for two kinds of [`Sum`].
 
 mod exact;
 mod rough;
+mod scale;
 
 use super::LANES;
+pub(crate) use scale::SumScale;
 
 /// Which instructions the machine has; asked once, not per call.
 #[derive(Debug, Clone, Copy)]
@@ -32,14 +35,8 @@ pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt:
     /// The lowest, below every score.
     const LOWEST: Self;
 
-    /// Whether sums over so many features have room.
-    fn has_room(features: usize) -> bool;
-
-    /// A value of a row with so many features, such that no sum can overflow.
-    fn value(value: i16, features: usize) -> i16;
-
-    /// So many products of weight and value make one unit of the sum, in a row with so many features.
-    fn products(features: usize) -> f32;
+    /// A row's value as it is multiplied with weights, such that no sum can overflow.
+    fn value(value: i16, scale: SumScale) -> i16;
 
     /// This number, which is between two sums.
     fn of(number: i32) -> Self;
@@ -47,13 +44,16 @@ pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt:
     /// Adds a weight times a value, which [`Sum::value`] gave.
     fn add(&mut self, weight: i16, value: i16);
 
-    /// Adds dense features to a strip: `sums[c] += Σ values[i] * weights[i][start + c]`. The strip's length is a multiple of sixteen.
+    /// Adds dense features to a strip: `sums[c] += Σ values[i] * weights[i][start + c]`. The strip's length
+    /// is a multiple of sixteen.
     fn add_dense(machine: Machine, sums: &mut [Self], weights: &[&[i16]], values: &[i16], start: usize);
 
-    /// Appends the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are left out.
+    /// Appends the maximum of each block of [`LANES`] sums to `maxima`; sums beyond the last whole block are
+    /// left out.
     fn push_block_maxima(machine: Machine, sums: &[Self], maxima: &mut Vec<Self>);
 
-    /// How many of `values` are `bound` or more; always inlined, so that each caller has it with its own instructions.
+    /// How many of `values` are `bound` or more; always inlined, so that each caller has it with its own
+    /// instructions.
     fn reaching(values: &[Self], bound: Self) -> usize;
 
     /// Bit `i` says whether `block[i]` is above `threshold`.
@@ -74,7 +74,8 @@ fn above<S: Sum>(block: &[S; LANES], threshold: i32) -> u64 {
     })
 }
 
-/// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are above it. There are at least `k`.
+/// A number above `floor` that at least `k` of `values` reach, and not many more, or `floor` if fewer are
+/// above it. There are at least `k`.
 pub(super) fn reached_by<S: Sum>(machine: Machine, k: usize, values: &[S], floor: i32) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if machine.avx2 {

@@ -1,10 +1,11 @@
 //! Fixed-point weights by feature, and the search for the best classes over them.
 //!
-//! Weights are 16-bit integers in units of 1/1024, row values 16-bit integers with a scale per row, scores 32-bit sums of
-//! their products. Integer sums do not depend on the order of addition, so every code path and every number of
-//! threads gives the same scores, and a weight takes four bytes with its class. Features that touch many classes are
-//! dense rows, which vector instructions add sixteen classes at a time; the others are short lists of postings. Training, which only wants
-//! to know the rivals of a row, adds up in 16 bits.
+//! Weights are 16-bit integers in units of 1/1024, row values 16-bit integers with a scale per row, scores
+//! 32-bit sums of their products. Integer sums do not depend on the order of addition, so every code path
+//! and every number of threads gives the same scores, and a weight takes four bytes with its class. Features
+//! that touch many classes are dense rows, which vector instructions add sixteen classes at a time; the
+//! others are short lists of postings. Training, which only wants to know the rivals of a row, adds up in 16
+//! bits.
 
 mod answer;
 mod kernel;
@@ -16,7 +17,7 @@ mod search;
 mod select;
 
 pub(crate) use answer::{Answerer, least_of_largest};
-pub(crate) use kernel::Sum;
+pub(crate) use kernel::SumScale;
 pub(crate) use lookup::for_each_common;
 pub use packed::{Bits, PackedRow, pack};
 pub(crate) use packed::{number, push_number};
@@ -25,8 +26,8 @@ pub use posting::{Narrow, Posting, Wide};
 pub(crate) use quantize::quantize_row;
 pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_trimmed, quantize_weight};
 pub(crate) use quantize::{least_kept, quantize_into};
-pub(crate) use search::search_others;
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
+pub(crate) use search::{RivalQuery, search_rivals};
 pub use select::FixedScore;
 
 /// Dense rows are padded to a multiple of this many classes.

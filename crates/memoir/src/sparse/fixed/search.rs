@@ -1,9 +1,9 @@
 //! The scan: scores of all classes for a row, and the best of them; exact or rough, by the kind of sum.
 
-use super::kernel::{Machine, Sum, reached_by};
+use super::kernel::{Machine, Sum, SumScale, reached_by};
 use super::select::{Best, FixedScore};
 use super::{LANES, PackedRow, Posting, QuantizedRow, padded};
-use crate::sparse::ask_for;
+use crate::sparse::prefetch;
 
 /// The weights of one feature.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,8 @@ const DENSE_TOGETHER: usize = 16;
 /// Features whose weights are looked up before those of the first are used.
 const AHEAD: usize = 16;
 
-/// Calls `with` with each feature of the row, its value and its weights. Values of 0, of which trimmed rows have many, are left out.
+/// Calls `with` with each feature of the row, its value and its weights. Values of 0, of which trimmed rows
+/// have many, are left out.
 #[inline]
 fn for_each_feature<'w, W: FeatureRows>(
     weights: &'w W,
@@ -67,7 +68,8 @@ fn for_each_feature<'w, W: FeatureRows>(
     mut with: impl FnMut(u32, i16, FeatureRow<'w, W::Posting>),
 ) {
     for (indices, values) in row.indices.chunks(AHEAD).zip(row.values.chunks(AHEAD)) {
-        // Where a feature's weights are is seldom in the cache: asking for several at once, the waits overlap.
+        // Where a feature's weights are is seldom in the cache: asking for several at once, the waits
+        // overlap.
         let mut rows = [FeatureRow::Sparse(&[][..]); AHEAD];
         for (row, (&feature, &value)) in rows.iter_mut().zip(indices.iter().zip(values)) {
             if value == 0 {
@@ -75,7 +77,7 @@ fn for_each_feature<'w, W: FeatureRows>(
             }
             *row = weights.feature(feature);
             if let FeatureRow::Sparse(postings) = row {
-                ask_for(postings, 0);
+                prefetch(postings, 0);
             }
         }
         for (&row, (&feature, &value)) in rows.iter().zip(indices.iter().zip(values)) {
@@ -84,8 +86,8 @@ fn for_each_feature<'w, W: FeatureRows>(
     }
 }
 
-/// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first), and the scores of the
-/// classes in `wanted`, in their order, to `wanted_scores`.
+/// Writes the `k` best classes for `row` to `out`, best first (ties: lower class number first), and the
+/// scores of the classes in `wanted`, in their order, to `wanted_scores`.
 pub fn search<W: FeatureRows>(
     weights: &W,
     row: QuantizedRow<'_>,
@@ -95,7 +97,7 @@ pub fn search<W: FeatureRows>(
     wanted: &[u32],
     wanted_scores: &mut Vec<i32>,
 ) {
-    score_all(weights, row, scratch);
+    score_all(weights, row, SumScale::EXACT, scratch);
     wanted_scores.clear();
     wanted_scores.extend(
         wanted
@@ -106,45 +108,66 @@ pub fn search<W: FeatureRows>(
     scratch.best.finish(out);
 }
 
-/// Writes the `k` best of the classes that are not among `labels` and score above zero to `out`, by rising class (ties: lower class number
-/// first), and the scores of the labels, which are classes, to `label_scores`. Scores are in the units of the kind of sum.
-pub(crate) fn search_others<W: FeatureRows, S: Sum>(
+/// A row whose rivals are searched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RivalQuery<'a> {
+    pub(crate) row: QuantizedRow<'a>,
+    /// How its values are scaled; [`SumScale::EXACT`] for sums of 32 bits.
+    pub(crate) scale: SumScale,
+    /// Its labels, which are classes of the weights.
+    pub(crate) labels: &'a [u32],
+    /// The number of rivals wanted.
+    pub(crate) rivals: usize,
+}
+
+/// Writes the strongest of the classes that are not labels and score above zero to `out`, by rising class
+/// (ties: lower class number first), and the scores of the labels to `label_scores`. Scores are in the units
+/// of the query's scale.
+pub(crate) fn search_rivals<W: FeatureRows, S: Sum>(
     weights: &W,
-    row: QuantizedRow<'_>,
-    k: usize,
+    query: RivalQuery<'_>,
     scratch: &mut SearchScratch<S>,
     out: &mut Vec<FixedScore>,
-    labels: &[u32],
     label_scores: &mut Vec<i32>,
 ) {
-    score_all(weights, row, scratch);
+    score_all(weights, query.row, query.scale, scratch);
+    let labels = query.labels;
     label_scores.clear();
     for &label in labels {
         let score = std::mem::replace(&mut scratch.sums[label as usize], S::LOWEST);
         label_scores.push(score.into());
     }
-    select(weights.classes(), k, labels.len(), 0, scratch);
+    select(weights.classes(), query.rivals, labels.len(), 0, scratch);
     scratch.best.finish_by_class(out);
 }
 
 /// Adds up the scores of all classes.
-fn score_all<W: FeatureRows, S: Sum>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch<S>) {
+fn score_all<W: FeatureRows, S: Sum>(
+    weights: &W,
+    row: QuantizedRow<'_>,
+    scale: SumScale,
+    scratch: &mut SearchScratch<S>,
+) {
     let classes = weights.classes();
     if scratch.sums.len() != padded(classes) {
         scratch.sums = vec![S::default(); padded(classes)];
     }
-    add_sparse(weights, row, scratch);
+    add_sparse(weights, row, scale, scratch);
     add_dense(weights, classes, scratch);
 }
 
 /// Adds the postings of the row's features, and notes those that have dense rows.
-fn add_sparse<W: FeatureRows, S: Sum>(weights: &W, row: QuantizedRow<'_>, scratch: &mut SearchScratch<S>) {
+fn add_sparse<W: FeatureRows, S: Sum>(
+    weights: &W,
+    row: QuantizedRow<'_>,
+    scale: SumScale,
+    scratch: &mut SearchScratch<S>,
+) {
     let sums = &mut scratch.sums[..];
     scratch.dense.clear();
     let dense = &mut scratch.dense;
-    let features = row.indices.len();
     for_each_feature(weights, row, |feature, value, row| {
-        let value = S::value(value, features);
+        let value = S::value(value, scale);
         match row {
             FeatureRow::Dense(_) => dense.push((feature, value)),
             FeatureRow::Packed(row) => row.for_each(|class, weight| {
@@ -202,8 +225,8 @@ fn add_dense<W: FeatureRows, S: Sum>(weights: &W, classes: usize, scratch: &mut 
     }
 }
 
-/// Finds the `k` best sums above `floor` of the first `classes`, whose block maxima are noted, and clears all sums. Up to `gone` of the sums
-/// were lowered after that.
+/// Finds the `k` best sums above `floor` of the first `classes`, whose block maxima are noted, and clears
+/// all sums. Up to `gone` of the sums were lowered after that.
 fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch: &mut SearchScratch<S>) {
     let SearchScratch {
         machine,
@@ -213,8 +236,8 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
         ..
     } = scratch;
     let (blocks, rest) = sums[..classes].as_chunks::<LANES>();
-    // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it. Where there are too few blocks,
-    // there are few sums.
+    // What k block maxima reach is a lower bound of the k-th best sum: most blocks hold nothing above it.
+    // Where there are too few blocks, there are few sums.
     if k > 0 && maxima.len() >= 2 * (k + gone) {
         floor = floor.max(reached_by(*machine, k + gone, maxima, floor).saturating_sub(1));
     } else if k > 0 && classes > k {
@@ -250,5 +273,7 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
     sums.fill(S::default());
 }
 
+#[cfg(test)]
+mod recall_tests;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ pub struct FixedScore {
 }
 
 /// Keeps the k best of what is offered. Classes must come in rising order: an equal score never displaces an
-/// earlier one.
+/// base one.
 #[derive(Debug, Default)]
 pub(super) struct Best {
     k: usize,

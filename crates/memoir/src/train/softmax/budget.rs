@@ -1,11 +1,11 @@
 //! What training may take of memory, and what is given up to stay inside.
 
+use super::auto_params::AutoParams;
+use super::base_weights::BaseWeights;
 use super::centroids::Centroids;
-use super::choices::Choices;
-use super::earlier::Earlier;
-use super::memory::RivalMemory;
+use super::rival_cache::RivalCache;
 use super::rows::QuantizedRows;
-use super::weights::{Layout, Weights};
+use super::weights::{Layout, LearnedWeights};
 use crate::dataset::Dataset;
 use crate::sparse::fixed::{Posting, padded};
 use crate::{Error, Result, Session};
@@ -15,37 +15,37 @@ use crate::{Error, Result, Session};
 pub(super) struct Plan {
     pub(super) layout: Layout,
     /// Whether rivals are remembered for later passes (which otherwise scan again).
-    pub(super) remember: bool,
+    pub(super) cache_rivals: bool,
 }
 
 /// The program itself, its threads' stacks, and what the allocator keeps back.
 const PROGRAM: u64 = 12 << 20;
 
-/// The plan for `choices`; under a memory budget the best one that fits, with a note of what it costs.
+/// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(
-    earlier: &Earlier<P>,
+    base: &BaseWeights<P>,
     data: &Dataset,
     rows: &QuantizedRows,
     centroids: &Centroids<'_>,
-    choices: &Choices,
+    auto: &AutoParams,
     session: &Session<'_>,
 ) -> Result<Plan> {
     let classes = data.classes.len();
     let free = Plan {
         layout: Layout {
-            least: choices.least_start,
-            dense_from: Choices::dense_from(classes),
+            least: auto.least_start,
+            dense_from: AutoParams::dense_from(classes),
         },
-        remember: choices.passes > 1 && !choices.rescan,
+        cache_rivals: auto.passes > 1 && !auto.rescan,
     };
     let Some(budget) = session.memory_budget() else {
         return Ok(free);
     };
-    let support = Support::count(earlier, centroids, choices.least_start, session)?;
-    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, choices, session);
-    let memory = RivalMemory::bytes(data.len(), choices.rivals) as u64;
+    let support = Support::count(base, centroids, auto.least_start, session)?;
+    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, session);
+    let memory = RivalCache::bytes(data.len(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
-        fixed + support.bytes::<P>(classes, plan.layout) + if plan.remember { memory } else { 0 }
+        fixed + support.bytes::<P>(classes, plan.layout) + if plan.cache_rivals { memory } else { 0 }
     };
     // A row is dense only where that is no larger than its postings.
     let compact = classes.div_ceil(size_of::<P>() / 2).max(1) as u32;
@@ -58,14 +58,14 @@ pub(super) fn plan<P: Posting>(
         Plan { layout: lean, ..free },
         Plan {
             layout: lean,
-            remember: false,
+            cache_rivals: false,
         },
     ] {
         if cost(&plan) <= budget {
             return Ok(plan);
         }
     }
-    let room = budget.saturating_sub(fixed + Weights::<P>::overhead(rows.width()) as u64);
+    let room = budget.saturating_sub(fixed + LearnedWeights::<P>::overhead(rows.width()) as u64);
     let most = room / size_of::<P>() as u64;
     let total = support.total();
     // Fewer than one weight per class would be no model at all.
@@ -73,8 +73,9 @@ pub(super) fn plan<P: Posting>(
         .least_for(most)
         .filter(|_| most >= classes as u64)
         .ok_or_else(|| {
-            let needed =
-                fixed + Weights::<P>::overhead(rows.width()) as u64 + (classes * size_of::<P>()) as u64;
+            let needed = fixed
+                + LearnedWeights::<P>::overhead(rows.width()) as u64
+                + (classes * size_of::<P>()) as u64;
             Error::Parameter(format!(
                 "the memory budget of {} MB is too small: the data and the smallest model take {} MB",
                 budget.div_ceil(1_000_000),
@@ -88,7 +89,7 @@ pub(super) fn plan<P: Posting>(
     ));
     Ok(Plan {
         layout: Layout { least, ..lean },
-        remember: false,
+        cache_rivals: false,
     })
 }
 
@@ -100,11 +101,12 @@ fn data_bytes(data: &Dataset) -> u64 {
 }
 
 /// Sums of a search and of an update for each thread, tokens of a batch, rows by class, two orders of rows.
-fn working_bytes(classes: usize, rows: &QuantizedRows, choices: &Choices, session: &Session<'_>) -> u64 {
-    let batch = choices.batch.max(choices.later_batch).min(rows.len().max(1));
+fn working_bytes(classes: usize, rows: &QuantizedRows, auto: &AutoParams, session: &Session<'_>) -> u64 {
+    let batch = auto.batch.max(auto.later_batch).min(rows.len().max(1));
     let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
-    let slopes = batch * (choices.rivals + 2) * 32;
-    (session.threads() * padded(classes) * 12 + tokens + slopes + rows.len() * 16 + rows.width() * 24) as u64
+    let gradients = batch * (auto.rivals + 2) * 32;
+    (session.threads() * padded(classes) * 12 + tokens + gradients + rows.len() * 16 + rows.width() * 24)
+        as u64
 }
 
 /// How many pairs of feature and class there are, by feature and by size of their first weight.
@@ -115,7 +117,7 @@ struct Support {
 
 impl Support {
     fn count<P: Posting>(
-        earlier: &Earlier<P>,
+        base: &BaseWeights<P>,
         centroids: &Centroids<'_>,
         least: i16,
         session: &Session<'_>,
@@ -129,14 +131,14 @@ impl Support {
             support.by_size[weight.unsigned_abs().min(i16::MAX as u16) as usize] += 1;
         };
         for feature in 0..centroids.width() {
-            for _ in earlier.feature(feature) {
+            for _ in base.feature(feature) {
                 // What was learned is never given up, so it counts among the largest.
                 add(feature, i16::MAX);
             }
         }
         centroids.for_each(least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                if earlier.find(feature, class).is_none() {
+                if base.find(feature, class).is_none() {
                     add(feature as usize, weight);
                 }
             }
@@ -153,8 +155,8 @@ impl Support {
                 count as usize * size_of::<P>()
             }
         };
-        (Weights::<P>::overhead(self.by_feature.len()) + self.by_feature.iter().map(row).sum::<usize>())
-            as u64
+        (LearnedWeights::<P>::overhead(self.by_feature.len())
+            + self.by_feature.iter().map(row).sum::<usize>()) as u64
     }
 
     fn total(&self) -> u64 {

@@ -12,18 +12,18 @@ use crate::{Result, Session};
 
 /// How the first weights are made from the class centroids.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Start {
+pub(super) struct InitialScale {
     /// Length of each class's first weight vector.
-    pub(super) scale: f32,
-    /// First weights grow with this power of the class size: large classes, met more often, start a little ahead.
+    pub(super) length: f32,
+    /// First weights grow with this power of the class size: large classes are met more often.
     pub(super) size_power: f32,
 }
 
 /// The sum of a class's rows grows with this power of their number, if they have little in common.
 const LENGTH_POWER: f32 = 0.5;
 
-/// Entries of rows that one thread takes on at a time, about: a compromise between waiting for each other and the memory of
-/// what is found.
+/// Entries of rows that one thread takes on at a time, about: a compromise between waiting for each other
+/// and the memory of what is found.
 const ENTRIES_PER_BLOCK: usize = 1 << 14;
 const BLOCKS_PER_THREAD: usize = 4;
 
@@ -34,7 +34,7 @@ pub(super) struct Centroids<'a> {
     by_class: RowsByClass,
     /// Rows that each class had before these; classes beyond the end had none.
     counts_before: &'a [u32],
-    start: Start,
+    initial_scale: InitialScale,
 }
 
 impl<'a> Centroids<'a> {
@@ -42,7 +42,7 @@ impl<'a> Centroids<'a> {
         data: &'a Dataset,
         rows: &'a QuantizedRows,
         counts_before: &'a [u32],
-        start: Start,
+        initial_scale: InitialScale,
     ) -> Self {
         let by_class = RowsByClass::new(&data.labels);
         Self {
@@ -50,12 +50,12 @@ impl<'a> Centroids<'a> {
             row_weights: data.weights.as_deref(),
             by_class,
             counts_before,
-            start,
+            initial_scale,
         }
     }
 
-    /// Rows that `class` had earlier.
-    fn earlier(&self, class: usize) -> f32 {
+    /// Rows that `class` had base.
+    fn base(&self, class: usize) -> f32 {
         self.counts_before.get(class).copied().unwrap_or(0) as f32
     }
 
@@ -69,9 +69,9 @@ impl<'a> Centroids<'a> {
         self.rows.width()
     }
 
-    /// Calls `emit` with each class, in order, and the features of its first weight vector, in fixed-point units. Weights
-    /// that round to less than `least` units are left out. What rows of now give to a class that had rows before is shorter,
-    /// as they are only a part of its rows.
+    /// Calls `emit` with each class, in order, and the features of its first weight vector, in fixed-point
+    /// units. Weights that round to less than `least` units are left out. What rows of now give to a class
+    /// that had rows before is shorter, as they are only a part of its rows.
     pub(super) fn for_each(
         &self,
         least: i16,
@@ -129,7 +129,7 @@ impl<'a> Centroids<'a> {
         for class in classes.clone() {
             if class + 1 < classes.end {
                 for &row in self.by_class.rows(class + 1) {
-                    self.rows.ask_for(row as usize);
+                    self.rows.prefetch(row as usize);
                 }
             }
             for &row in self.by_class.rows(class) {
@@ -149,16 +149,17 @@ impl<'a> Centroids<'a> {
                 .map(|&feature| sums[feature as usize].powi(2))
                 .sum::<f32>();
             let now = self.by_class.rows(class).len() as f32;
-            let size = now + self.earlier(class);
-            let ahead = size.powf(self.start.size_power) * (now / size).powf(LENGTH_POWER);
+            let size = now + self.base(class);
+            let larger = size.powf(self.initial_scale.size_power) * (now / size).powf(LENGTH_POWER);
             // All rows of a class that had others before may count nothing.
             let factor = if squares > 0.0 {
-                self.start.scale * ahead / squares.sqrt()
+                self.initial_scale.length * larger / squares.sqrt()
             } else {
                 0.0
             };
             for feature in touched.drain(..) {
-                // A feature may have been touched twice, if a sum came back to zero in between: the second finds zero.
+                // A feature may have been touched twice, if a sum came back to zero in between: the second
+                // finds zero.
                 let value = std::mem::take(&mut sums[feature as usize]);
                 let weight = quantize_weight(value * factor);
                 if weight.abs() >= least {

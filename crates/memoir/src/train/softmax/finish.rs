@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::choices::Choices;
+use super::auto_params::AutoParams;
 use super::rows::QuantizedRows;
-use super::weights::Weights;
+use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
@@ -57,7 +57,12 @@ impl<'a, P: Posting> Best<'a, P> {
     }
 
     /// Measures the weights after `pass`; says whether to stop.
-    pub(super) fn judge(&mut self, weights: &Weights<P>, pass: usize, session: &Session<'_>) -> Result<bool> {
+    pub(super) fn judge(
+        &mut self,
+        weights: &LearnedWeights<P>,
+        pass: usize,
+        session: &Session<'_>,
+    ) -> Result<bool> {
         let Some((valid, rows)) = &self.valid else {
             return Ok(false);
         };
@@ -89,7 +94,7 @@ impl<'a, P: Posting> Best<'a, P> {
     }
 
     /// Puts the best weights back.
-    pub(super) fn restore(self, weights: &mut Weights<P>) {
+    pub(super) fn restore(self, weights: &mut LearnedWeights<P>) {
         if let Some(snapshot) = self.snapshot {
             weights.restore(snapshot);
         }
@@ -97,7 +102,7 @@ impl<'a, P: Posting> Best<'a, P> {
 }
 
 fn evaluate<P: Posting>(
-    weights: &Weights<P>,
+    weights: &LearnedWeights<P>,
     valid: &Dataset,
     rows: &QuantizedRows,
     session: &Session<'_>,
@@ -129,10 +134,10 @@ fn evaluate<P: Posting>(
 /// Features whose weights are gathered at a time.
 const FEATURES_PER_TASK: usize = 1024;
 
-/// The weights that are large enough to matter, as a scorer. Gathers them in parallel: first how many there are, so that they
-/// are never held twice.
-pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<dyn Scorer> {
-    let least = quantize_weight(choices.least_weight).max(1);
+/// The weights that are large enough to matter, as a scorer. Gathers them in parallel: first how many there
+/// are, so that they are never held twice.
+pub(super) fn scorer<P: Stored>(weights: &LearnedWeights<P>, auto: &AutoParams) -> Box<dyn Scorer> {
+    let least = quantize_weight(auto.least_weight).max(1);
     let kept = |feature: usize| {
         let stored = weights.stored(feature as u32);
         stored.filter(move |(_, weight)| weight.abs() >= least)
@@ -159,9 +164,9 @@ pub(super) fn scorer<P: Stored>(weights: &Weights<P>, choices: &Choices) -> Box<
         .into_par_iter()
         .with_max_len(1)
         .for_each(|(features, task)| {
-            for (place, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
-                *place = P::new(class, weight);
+            for (index, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
+                *index = P::new(class, weight);
             }
         });
-    P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(choices.answer_trim))
+    P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(auto.answer_trim))
 }

@@ -10,14 +10,13 @@
 //! is the softmax over the label and its rivals. The factor keeps rows with many labels from drowning the
 //! others.
 //!
-//! The classes behind the rivals are many, and together they weigh: the sum over R is taken to have a
-//! *tail*, so many times the mass of the weakest rival. It keeps a label rising; nobody falls for it. So a
-//! dozen rivals teach what thirty would without it.
+//! Classes that are no rivals are skipped, but together they hold probability mass. So the sum over R gets a
+//! *tail*: a multiple of the weakest rival's mass. It raises the gradient of the labels and lowers no class.
 
-/// A class with the slope by which its score should rise (labels) or fall (rivals).
-pub(super) type Slope = (u32, f32);
+/// A class with the gradient by which its score should rise (labels) or fall (rivals).
+pub(super) type Gradient = (u32, f32);
 
-/// The scores that a row's slopes depend on.
+/// The scores that a row's gradients depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowScores<'a> {
     pub(super) labels: &'a [u32],
@@ -26,28 +25,15 @@ pub(super) struct RowScores<'a> {
     pub(super) rivals: &'a [(u32, f32)],
 }
 
-/// What is left out of the loss.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LeftOut {
-    /// Slopes smaller than this: they are many, and each costs as much to apply as a large one.
-    pub(super) least: f32,
-    /// What the classes that are no rivals weigh together, in masses of the weakest rival.
-    pub(super) tail: f32,
-    /// Rows whose labels hold less than this share, in passes after the first.
-    pub(super) hopeless: f32,
-    /// Rows whose labels hold more than this share, in passes after the first.
-    pub(super) settled: f32,
-}
-
-/// Appends the negative gradient for one row to `slopes`, without what is left out. `masses` is memory to
-/// work in. Returns the smallest and the largest share that a label holds against the rivals.
-pub(super) fn slopes(
+/// Appends the negative gradient for one row to `gradients`. `tail` is the mass of the classes that are no
+/// rivals, in masses of the weakest one; `masses` is memory to work in.
+pub(super) fn gradients(
     scores: RowScores<'_>,
-    left_out: LeftOut,
+    tail: f32,
     weight: f32,
     masses: &mut Vec<f32>,
-    slopes: &mut Vec<Slope>,
-) -> (f32, f32) {
+    gradients: &mut Vec<Gradient>,
+) {
     let RowScores {
         labels,
         label_scores,
@@ -55,7 +41,7 @@ pub(super) fn slopes(
     } = scores;
     masses.clear();
     if labels.is_empty() || rivals.is_empty() {
-        return (1.0, 1.0);
+        return;
     }
     let scale = weight / (labels.len() as f32).sqrt();
     let top = label_scores
@@ -65,27 +51,20 @@ pub(super) fn slopes(
         .fold(f32::NEG_INFINITY, f32::max);
     masses.extend(rivals.iter().map(|rival| exp(rival.1 - top)));
     let weakest = masses.iter().copied().fold(f32::INFINITY, f32::min);
-    let rival_mass = masses.iter().sum::<f32>() + left_out.tail * weakest;
+    let rival_mass = masses.iter().sum::<f32>() + tail * weakest;
     // Σ over labels of 1 / (own mass + rival mass): what each rival's mass is multiplied by.
     let mut share = 0.0;
-    let (mut least_rise, mut most_rise) = (1f32, 0f32);
     for (&label, score) in labels.iter().zip(label_scores) {
         let total = exp(score - top) + rival_mass;
         share += 1.0 / total;
         let rise = rival_mass / total;
-        least_rise = least_rise.min(rise);
-        most_rise = most_rise.max(rise);
-        if rise > 0.0 && rise >= left_out.least {
-            slopes.push((label, scale * rise));
+        if rise > 0.0 {
+            gradients.push((label, scale * rise));
         }
     }
     for (&(rival, _), &mass) in rivals.iter().zip(masses.iter()) {
-        let fall = mass * share;
-        if fall >= left_out.least {
-            slopes.push((rival, -scale * fall));
-        }
+        gradients.push((rival, -scale * mass * share));
     }
-    (1.0 - most_rise, 1.0 - least_rise)
 }
 
 /// Taylor's series of 2^x: term n is ln(2)^n / n!.
@@ -144,44 +123,31 @@ mod tests {
             let named: Vec<(u32, f32)> = rivals.iter().enumerate().map(|(i, &s)| (100 + i as u32, s)).collect();
             let mut got = vec![];
             let scores = RowScores { labels: &names, label_scores: &labels, rivals: &named };
-            let left_out = LeftOut { least: 0.0, tail, hopeless: 0.0, settled: 1.0 };
-            let (smallest, largest) = slopes(scores, left_out, 1.0, &mut vec![], &mut got);
+            gradients(scores, tail, 1.0, &mut vec![], &mut got);
             prop_assert_eq!(got.len(), labels.len() + rivals.len());
             let weakest = rivals.iter().copied().fold(f32::INFINITY, f32::min);
             let tail = f64::from(tail) * f64::from(weakest).exp();
             let wide = |v: &[f32]| v.iter().map(|&s| f64::from(s)).collect::<Vec<_>>();
-            for (position, &(_, slope)) in got.iter().enumerate() {
+            for (position, &(_, gradient)) in got.iter().enumerate() {
                 let at = |shift: f64| {
                     let (mut l, mut r) = (wide(&labels), wide(&rivals));
                     if position < l.len() { l[position] += shift } else { r[position - labels.len()] += shift }
                     loss(&l, &r, tail)
                 };
                 let expected = -(at(1e-4) - at(-1e-4)) / 2e-4;
-                prop_assert!((f64::from(slope) - expected).abs() < 1e-4, "{} {}", slope, expected);
-            }
-            let worst = labels.iter().copied().fold(f32::INFINITY, f32::min);
-            let best = labels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            for (score, share) in [(worst, smallest), (best, largest)] {
-                let alone = loss(&[f64::from(score)], &wide(&rivals), tail);
-                prop_assert!((f64::from(share) - (-alone).exp()).abs() < 1e-4, "{} {}", share, (-alone).exp());
+                prop_assert!((f64::from(gradient) - expected).abs() < 1e-4, "{} {}", gradient, expected);
             }
         }
     }
 
-    fn slopes_of(labels: &[u32], label_scores: &[f32], rivals: &[(u32, f32)], least: f32) -> Vec<Slope> {
+    fn gradients_of(labels: &[u32], label_scores: &[f32], rivals: &[(u32, f32)]) -> Vec<Gradient> {
         let (mut masses, mut got) = (vec![], vec![]);
         let scores = RowScores {
             labels,
             label_scores,
             rivals,
         };
-        let left_out = LeftOut {
-            least,
-            tail: 0.0,
-            hopeless: 0.0,
-            settled: 1.0,
-        };
-        slopes(scores, left_out, 1.0, &mut masses, &mut got);
+        gradients(scores, 0.0, 1.0, &mut masses, &mut got);
         got
     }
 
@@ -196,22 +162,15 @@ mod tests {
     }
 
     #[test]
-    fn small_slopes_are_left_out() {
-        let got = slopes_of(&[0], &[0.0], &[(1, 0.0), (2, -9.0)], 0.02);
-        assert_eq!(got.iter().map(|slope| slope.0).collect::<Vec<_>>(), [0, 1]);
-        let got = slopes_of(&[0], &[9.0], &[(1, 0.0), (2, 0.0)], 0.02);
-        assert!(got.is_empty(), "a row that is already right moves nothing");
-    }
-
-    #[test]
-    fn extreme_scores_give_finite_slopes() {
-        let got = slopes_of(&[0], &[-500.0], &[(1, 700.0), (2, -700.0)], 0.01);
-        assert_eq!(got, [(0, 1.0), (1, -1.0)]);
+    fn extreme_scores_give_finite_gradients() {
+        let got = gradients_of(&[0], &[-500.0], &[(1, 700.0), (2, -700.0)]);
+        assert_eq!(got[..2], [(0, 1.0), (1, -1.0)]);
+        assert!(got[2].1.abs() < 1e-30);
     }
 
     #[test]
     fn nothing_to_learn_without_labels_or_rivals() {
-        assert!(slopes_of(&[], &[], &[(1, 0.0)], 0.0).is_empty());
-        assert!(slopes_of(&[1], &[1.0], &[], 0.0).is_empty());
+        assert!(gradients_of(&[], &[], &[(1, 0.0)]).is_empty());
+        assert!(gradients_of(&[1], &[1.0], &[]).is_empty());
     }
 }

@@ -1,29 +1,34 @@
-//! `softmax`: the flagship. A softmax over each row's labels and their strongest rivals, learned by gradient steps on
-//! fixed-point weights that start at the class centroids.
+//! `softmax`, the default algorithm: a softmax over each row's labels and their strongest rivals.
 //!
-//! Rows are taken in batches. All rows of a batch are scored against the same weights, in parallel; then the weights
-//! move, each feature's by one owner and in the order of the rows. The first pass finds each row's rivals by a scan
-//! over all classes with short sums. Later passes score the rivals found then once more, which costs a fraction of a scan: that is
-//! the inexact margin of the paper, with rounded scores and the memory of an earlier pass as the oracle.
+//! The loss of a row with labels Y is `|Y|^(-1/2) Σ_{y in Y} -ln( e^{s_y} / (e^{s_y} + Σ_{r in R} e^{s_r}) )`, where `s_c = <w_c, x>` is the
+//! score of class c and R are the row's rivals, the strongest classes outside Y (the paper's inexact oracle
+//! finds one of them;
+//! `gradient.rs` has the details). The weights `w_c` are 16-bit fixed-point numbers and start at the class
+//! centroids.
+//!
+//! Rows are taken in batches. All rows of a batch are scored against the same weights, in parallel. Then the
+//! weights move, each feature's by one thread and in the order of the rows. The first pass finds each row's
+//! rivals by a scan over all classes. Later passes scan again, or score the cached rivals of the first pass,
+//! which costs a fraction of a scan.
 
-mod aside;
+mod auto_params;
+mod base_weights;
 mod budget;
+mod calibration_split;
+mod candidate_scores;
 mod centroids;
-mod choices;
-mod chosen;
-mod earlier;
-mod emphasis;
+mod class_reweighting;
 mod finish;
 mod gradient;
 mod learner;
-mod memory;
 mod params;
 mod recall;
-mod rehearse;
+mod replay;
 mod resume;
+mod rival_cache;
 mod rivals;
 mod rows;
-mod start;
+mod sharpness;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -40,20 +45,20 @@ use crate::train::fit::sum_of_weights;
 use crate::train::{Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
-use aside::Aside;
+use auto_params::{AutoParams, Shape};
+use base_weights::BaseWeights;
+use calibration_split::CalibrationRows;
 use centroids::Centroids;
-use choices::{Choices, Shape};
-use earlier::Earlier;
-use emphasis::Emphasis;
+use class_reweighting::ClassReweighting;
 use finish::Stored;
 use learner::Learner;
-use memory::RivalMemory;
-pub use params::{Rescan, Search, SoftmaxParams};
-use resume::{Keeper, Learned, Place};
-use rivals::{RivalSearch, Source};
+pub use params::{Effort, Rescan, Search, SoftmaxParams};
+use resume::{Keeper, Learned, Progress};
+use rival_cache::RivalCache;
+use rivals::{RivalSearch, RivalSource};
 use rows::QuantizedRows;
 use update::Step;
-use weights::Weights;
+use weights::LearnedWeights;
 
 /// Batches are learned from without a word to anybody else until they have this many rows.
 const BATCH_ROWS: usize = 4096;
@@ -73,7 +78,8 @@ impl Softmax {
 
 impl Trainer for Softmax {
     fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
-        // All of it among the session's own threads: where one hands over to another, both may wait for the same processor.
+        // All of it among the session's own threads: where one hands over to another, both may wait for the
+        // same processor.
         session.run(|| {
             if request.data.classes.len() <= Narrow::CLASSES {
                 train::<Narrow>(&self.params, &request, session)
@@ -104,99 +110,101 @@ fn train<P: Posting + Stored>(
     request: &TrainRequest<'_>,
     session: &Session<'_>,
 ) -> Result<Trained> {
-    let (data, valid) = (&request.data, request.held_out);
+    let (data, held_out) = (&request.data, request.held_out);
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
             "no row has a label, so there is nothing to learn".to_owned(),
         ));
     }
-    let earlier = &match &request.base_model {
-        Some(base) => Earlier::<P>::new(base, data.len(), session)?,
-        None => Earlier::nothing(),
+    let base = &match &request.base_model {
+        Some(base) => BaseWeights::<P>::new(base, data.len(), session)?,
+        None => BaseWeights::none(),
     };
-    let mut choices = Choices::new(params, &Shape::of(data, earlier.rows));
-    let with_repeated = (!earlier.rehearsal.is_empty())
-        .then(|| rehearse::joined(data, &earlier.rehearsal, earlier.mean_weight));
-    let all = with_repeated.as_ref().unwrap_or(data);
-    let rows = QuantizedRows::new(&all.rows, choices.trim);
-    let choose_aside = || match valid {
-        None => Aside::choose(data, &earlier.class_counts),
+    let mut auto = AutoParams::new(params, &Shape::of(data, base.rows));
+    let with_replay = (!base.replay.is_empty()).then(|| replay::joined(data, &base.replay, base.mean_weight));
+    let all = with_replay.as_ref().unwrap_or(data);
+    let rows = QuantizedRows::new(&all.rows, auto.trim);
+    let choose_split = || match held_out {
+        None => CalibrationRows::choose(data, &base.class_counts),
         // Held-out rows are as good.
-        Some(_) => Aside::nobody(),
+        Some(_) => CalibrationRows::empty(),
     };
-    let (aside, paces) = rayon::join(choose_aside, || update::paces(&rows, choices.rare_power));
-    let row_weights = aside.row_weights(data);
-    let centroids = Centroids::new(data, &rows, &earlier.class_counts, choices.start)
+    let (split, learning_rates) =
+        rayon::join(choose_split, || update::learning_rates(&rows, auto.rare_power));
+    let row_weights = split.row_weights(data);
+    let centroids = Centroids::new(data, &rows, &base.class_counts, auto.initial_scale)
         .with_row_weights(row_weights.as_deref());
-    let plan = budget::plan(earlier, all, &rows, &centroids, &choices, session)?;
-    let mut weights = Weights::starting(earlier, &centroids, data.classes.len(), plan.layout, session)?;
+    let plan = budget::plan(base, all, &rows, &centroids, &auto, session)?;
+    let mut weights = LearnedWeights::starting(base, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
     drop(row_weights);
-    if choices.asks_for_start_scale(params) && earlier.rows == 0 {
-        let length = choices.start.scale;
-        let best = if let Some(valid) = valid {
-            let rows = QuantizedRows::new(&valid.rows, choices.trim);
-            let all: Vec<u32> = (0..valid.len() as u32).collect();
-            start::best_length(&weights, &rows, &valid.labels, &all, length, session)?
+    if base.rows == 0 {
+        let length = auto.initial_scale.length;
+        let sharpness = if let Some(held_out) = held_out {
+            let rows = QuantizedRows::new(&held_out.rows, auto.trim);
+            let all: Vec<u32> = (0..held_out.len() as u32).collect();
+            sharpness::measure(&weights, length, &rows, &held_out.labels, &all, session)?
         } else {
-            let waiting = aside.rows(data.len(), true);
-            start::best_length(&weights, &rows, &data.labels, &waiting, length, session)?
+            let waiting = split.rows(data.len(), true);
+            sharpness::measure(&weights, length, &rows, &data.labels, &waiting, session)?
         };
-        weights.lengthen(best / length);
-        choices = choices.with_start_scale(best, params);
+        if let Some(sharpness) = sharpness {
+            auto = auto.with_sharpness(sharpness, params);
+            weights.lengthen(auto.initial_scale.length / length);
+        }
     }
-    let emphasis = Emphasis::new(&data.labels, data.classes.len(), earlier, choices.class_balance);
-    let search = RivalSearch::new(all, &rows, choices.rivals, choices.left_out, session)
-        .with_emphasis(emphasis, data.len())
-        .with_precision(choices.precision)
-        .with_usual_weight(usual_weight(data, earlier));
-    let mut learner = Learner::new(search, paces, session);
-    let mut memory = plan.remember.then(|| RivalMemory::new(all.len(), choices.rivals));
-    let mut order = aside.rows(all.len(), false);
+    let reweighting = ClassReweighting::new(&data.labels, data.classes.len(), base, auto.class_balance);
+    let search = RivalSearch::new(all, &rows, auto.rivals, auto.tail, session)
+        .with_reweighting(reweighting, data.len())
+        .with_precision(auto.precision)
+        .with_usual_weight(usual_weight(data, base));
+    let mut learner = Learner::new(search, learning_rates, session);
+    let mut cache = plan.cache_rivals.then(|| RivalCache::new(all.len(), auto.rivals));
+    let mut order = split.rows(all.len(), false);
     let mut random = session.random("softmax: order of rows");
 
-    let batches_per_pass = order.len().div_ceil(choices.batch);
-    let rounds = batches_per_pass * choices.passes;
-    let mut best = finish::Best::new(valid, session);
-    let mut keeper = Keeper::new(params, earlier, data, valid, session);
+    let batches_per_pass = order.len().div_ceil(auto.batch);
+    let rounds = batches_per_pass * auto.passes;
+    let mut best = finish::Best::new(held_out, session);
+    let mut keeper = Keeper::new(params, base, data, held_out, session);
     let learned = Learned {
         weights: &mut weights,
-        memory: &mut memory,
+        cache: &mut cache,
         best: &mut best,
     };
     let first = keeper.resume(learned, session)?;
-    for pass in 0..choices.passes {
+    for pass in 0..auto.passes {
         // Also in passes that a checkpoint has behind it: each order follows from the one before.
         order.shuffle(&mut random);
         if pass < first.pass {
             continue;
         }
-        let stage = format!("training, pass {} of {}", pass + 1, choices.passes);
+        let stage = format!("training, pass {} of {}", pass + 1, auto.passes);
         let done_before = if pass == first.pass { first.batch } else { 0 };
-        // Rows of which nothing is remembered teach nothing more.
-        let taught: Vec<u32> = match &memory {
-            Some(memory) if pass > 0 => order
+        // Rows without rivals teach nothing.
+        let taught: Vec<u32> = match &cache {
+            Some(cache) if pass > 0 => order
                 .par_iter()
                 .copied()
-                .filter(|&row| memory.has(row as usize))
+                .filter(|&row| cache.has(row as usize))
                 .collect(),
             _ => order.clone(),
         };
-        let batch_rows = choices.batch(pass);
+        let batch_rows = auto.batch(pass);
         let batches = taught.len().div_ceil(batch_rows);
         let mut number = done_before;
         let rest = &taught[(done_before * batch_rows).min(taught.len())..];
         for together in rest.chunks(batch_rows * BATCH_ROWS.div_ceil(batch_rows)) {
             session.progress(&stage, (number * batch_rows) as u64, taught.len() as u64, "rows");
             for batch in together.chunks(batch_rows) {
-                let done = (pass as f32 + number as f32 / batches as f32) / choices.passes as f32;
-                let source = match &memory {
-                    Some(memory) if pass > 0 => Source::Memory(memory),
-                    Some(memory) => Source::Scan(Some(memory)),
-                    None => Source::Scan(None),
+                let done = (pass as f32 + number as f32 / batches as f32) / auto.passes as f32;
+                let source = match &cache {
+                    Some(cache) if pass > 0 => RivalSource::Cache(cache),
+                    Some(cache) => RivalSource::Scan(Some(cache)),
+                    None => RivalSource::Scan(None),
                 };
                 let step = Step {
-                    size: choices.step_size_at(done),
+                    size: auto.step_size_at(done),
                     round: (pass * batches_per_pass + number) as u64,
                 };
                 learner.learn(&mut weights, batch, source, step, session)?;
@@ -204,41 +212,41 @@ fn train<P: Posting + Stored>(
             }
             let learned = Learned {
                 weights: &mut weights,
-                memory: &mut memory,
+                cache: &mut cache,
                 best: &mut best,
             };
-            keeper.done(together.len(), Place { pass, batch: number }, learned)?;
+            keeper.done(together.len(), Progress { pass, batch: number }, learned)?;
         }
         session.progress(&stage, taught.len() as u64, taught.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {
             break;
         }
     }
-    if choices.report_rivals {
-        learner.report_recall(memory.as_ref(), &weights, &mut order, session)?;
+    if auto.report_rivals {
+        learner.report_recall(cache.as_ref(), &weights, &mut order, session)?;
     }
     best.restore(&mut weights);
     let mut scores = None;
-    let mut waiting = aside.rows(data.len(), true);
+    let mut waiting = split.rows(data.len(), true);
     if !waiting.is_empty() {
-        let before = finish::scorer(&weights, &choices);
-        scores = Some(aside::scores(&aside, &*before, data, session)?);
+        let before = finish::scorer(&weights, &auto);
+        scores = Some(calibration_split::scores(&split, &*before, data, session)?);
         drop(before);
         waiting.shuffle(&mut random);
-        for (number, batch) in waiting.chunks(choices.batch).enumerate() {
+        for (number, batch) in waiting.chunks(auto.batch).enumerate() {
             let step = Step {
-                size: aside::STEP_SHARE * choices.step_size,
+                size: calibration_split::STEP_SHARE * auto.step_size,
                 round: (rounds + number) as u64,
             };
-            learner.learn(&mut weights, batch, Source::Scan(None), step, session)?;
+            learner.learn(&mut weights, batch, RivalSource::Scan(None), step, session)?;
         }
     }
-    drop((learner, memory, order));
+    drop((learner, cache, order));
     let replay = Kept::of(params, request);
     Ok(Trained {
-        scorer: finish::scorer(&weights, &choices),
+        scorer: finish::scorer(&weights, &auto),
         calibration_scores: scores,
-        resolved: choices.named(replay.limit),
+        resolved: auto.named(replay.limit),
         replay: replay.rows,
     })
 }
@@ -271,11 +279,11 @@ impl Kept {
     }
 }
 
-/// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long steps are. Rows that come
-/// later are compared with those before.
-fn usual_weight<P>(data: &Dataset, earlier: &Earlier<P>) -> f32 {
-    if earlier.rows > 0 {
-        return earlier.mean_weight;
+/// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long
+/// steps are. Rows that come later are compared with those before.
+fn usual_weight<P>(data: &Dataset, base: &BaseWeights<P>) -> f32 {
+    if base.rows > 0 {
+        return base.mean_weight;
     }
     sum_of_weights(data).map_or(1.0, |sum| (sum / data.len() as f64) as f32)
 }

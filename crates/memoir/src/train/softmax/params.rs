@@ -16,10 +16,10 @@ own_parameters! {
         rescan: Option<Rescan> = "auto";
         /// Strongest wrong classes that each row is told apart from
         rivals: Option<usize> = "auto" in Kind::Integer(1, 10_000);
-        /// How scores are added up to find rivals: rough, in 16 bits, which is faster, or exact, in 32 bits;
-        /// answers are always exact
+        /// How scores are added up to find rivals: rough, in 16 bits where these are precise enough, which is
+        /// faster, or exact, in 32 bits; answers are always exact
         search: Search = "rough";
-        /// What all classes but the rivals weigh together beside these, in weights of the weakest rival
+        /// Probability mass of all classes that are no rivals, in masses of the weakest rival
         tail: Option<f64> = "auto" in Kind::Number(0.0, 1000.0);
         /// Length of the first step along the gradient
         step_size: Option<f64> = "auto" in Kind::Number(0.0, 1000.0);
@@ -34,7 +34,7 @@ own_parameters! {
         size_power: Option<f64> = "auto" in Kind::Number(-1.0, 1.0);
         /// Pairs of feature and class whose first weight is smaller than this never get a weight
         least_start: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
-        /// Rows scored against the same weights before these move (auto: more where rivals are remembered)
+        /// Rows scored against the same weights before these move (auto: more after the first pass)
         batch: Option<usize> = "auto" in Kind::Integer(1, 100_000_000);
         /// From rows as they come (0) to every class alike (1): how much more rows of small classes count
         class_balance: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
@@ -42,22 +42,29 @@ own_parameters! {
         trim: Option<f64> = "auto" in Kind::Number(0.0, 0.9);
         /// The same share for the rows that the finished model answers
         answer_trim: Option<f64> = "auto" in Kind::Number(0.0, 0.9);
-        /// Labels and rivals that a row would move by less than this share of a step are not moved
-        least_slope: f64 = "0.02" in Kind::Number(0.0, 1.0);
-        /// Rows whose labels hold less than this share against their rivals in the first pass are left out
-        /// of the others
-        hopeless: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
-        /// Rows whose labels hold more than this share against their rivals in the first pass are left out
-        /// of the others
-        settled: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Weights smaller than this are dropped at the end
         least_weight: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
+        /// Time spent on accuracy: parameters that are left on auto follow it. High searches more rivals, in
+        /// every pass; low does with fewer
+        effort: Effort = "default";
         /// Training rows kept in the model file, to be repeated by `--from`, which then forgets less (auto:
-        /// none, or as many as the earlier model)
+        /// none, or as many as the base model)
         keep_rows: Option<usize> = "auto" in Kind::Integer(0, 1_000_000_000);
         /// Say at the end how many of the strongest rivals, by an exact scan, a rough one finds and the
         /// memory of the first pass holds
         report_rivals: bool = "off";
+    }
+}
+
+choices! {
+    /// Time spent on accuracy.
+    pub enum Effort {
+        /// Fewer rivals and passes.
+        Low = "low",
+        /// A balance.
+        Default = "default",
+        /// More rivals, which every pass searches again.
+        High = "high",
     }
 }
 

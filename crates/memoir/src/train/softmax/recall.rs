@@ -1,11 +1,14 @@
-//! How good the inexact searches for rivals are: what share of the strongest classes, by an exact scan, they name at the end of training.
+//! How good the inexact searches for rivals are: what share of the strongest classes, by an exact scan, they
+//! name at the end of training.
 
 use std::fmt;
 
-use super::memory::RivalMemory;
+use super::rival_cache::RivalCache;
 use super::rivals::RivalSearch;
-use super::weights::Weights;
-use crate::sparse::fixed::{FixedScore, Posting, QuantizedRow, SearchScratch, search, search_others};
+use super::weights::LearnedWeights;
+use crate::sparse::fixed::{
+    FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search, search_rivals,
+};
 use crate::{Result, Session};
 
 /// Rows that are looked at.
@@ -24,47 +27,49 @@ pub(super) struct Recall {
     pub(super) found: f64,
 }
 
-/// What a scan with short sums finds, for the first rows in `order` (a random one) and the weights as they are now.
+/// What a scan with short sums finds, for the first rows in `order` (a random one) and the weights as they
+/// are now.
 pub(super) fn of_rough_scan<P: Posting>(
     rivals: &RivalSearch<'_>,
-    weights: &Weights<P>,
+    weights: &LearnedWeights<P>,
     order: &[u32],
     session: &Session<'_>,
 ) -> Result<Recall> {
-    let mut scratch = SearchScratch::<i16>::default();
+    let (mut rough, mut exact) = (SearchScratch::<i16>::default(), SearchScratch::<i32>::default());
     let (mut found, mut scores) = (Vec::new(), Vec::new());
     measure(rivals, weights, order, session, |row, quantized| {
         let labels = rivals.data.labels.row(row);
-        search_others(
-            weights,
-            quantized,
-            STRONGEST,
-            &mut scratch,
-            &mut found,
+        let scale = weights.rough_scale(quantized);
+        let query = RivalQuery {
+            row: quantized,
+            scale: scale.unwrap_or(SumScale::EXACT),
             labels,
-            &mut scores,
-        );
+            rivals: STRONGEST,
+        };
+        if scale.is_some() {
+            search_rivals(weights, query, &mut rough, &mut found, &mut scores);
+        } else {
+            search_rivals(weights, query, &mut exact, &mut found, &mut scores);
+        }
         found.iter().map(|rival| rival.class).collect()
     })
 }
 
-/// What is remembered, as above.
-pub(super) fn of_memory<P: Posting>(
+/// What is cached, as above.
+pub(super) fn of_cache<P: Posting>(
     rivals: &RivalSearch<'_>,
-    memory: &RivalMemory,
-    weights: &Weights<P>,
+    cache: &RivalCache,
+    weights: &LearnedWeights<P>,
     order: &[u32],
     session: &Session<'_>,
 ) -> Result<Recall> {
-    measure(rivals, weights, order, session, |row, _| {
-        memory.row(row).collect()
-    })
+    measure(rivals, weights, order, session, |row, _| cache.row(row).collect())
 }
 
 /// Compares the classes, rising, that `known` names for a row with an exact scan.
 fn measure<P: Posting>(
     rivals: &RivalSearch<'_>,
-    weights: &Weights<P>,
+    weights: &LearnedWeights<P>,
     order: &[u32],
     session: &Session<'_>,
     mut known: impl FnMut(usize, QuantizedRow<'_>) -> Vec<u32>,
@@ -94,9 +99,9 @@ fn measure<P: Posting>(
             .iter()
             .filter(|rival| rival.score > 0 && !labels.contains(&rival.class))
             .map(|rival| known.binary_search(&rival.class).is_ok());
-        for (place, hit) in strongest.take(STRONGEST).enumerate() {
+        for (index, hit) in strongest.take(STRONGEST).enumerate() {
             ten = (ten.0 + 1, ten.1 + usize::from(hit));
-            if place == 0 {
+            if index == 0 {
                 first = (first.0 + 1, first.1 + usize::from(hit));
             }
         }

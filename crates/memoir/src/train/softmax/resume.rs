@@ -2,11 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::earlier::Earlier;
+use super::base_weights::BaseWeights;
 use super::finish::Best;
-use super::memory::RivalMemory;
 use super::params::SoftmaxParams;
-use super::weights::Weights;
+use super::rival_cache::RivalCache;
+use super::weights::LearnedWeights;
 use crate::checkpoint::{Checkpoints, Fingerprint, State};
 use crate::dataset::Dataset;
 use crate::params::Parameters;
@@ -15,15 +15,15 @@ use crate::{Result, Session};
 
 /// How far training is: the next batch is number `batch` of pass `pass`, both counted from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Progress {
     pub(super) pass: usize,
     pub(super) batch: usize,
 }
 
 /// What changes while training goes on.
 pub(super) struct Learned<'r, 'v, P> {
-    pub(super) weights: &'r mut Weights<P>,
-    pub(super) memory: &'r mut Option<RivalMemory>,
+    pub(super) weights: &'r mut LearnedWeights<P>,
+    pub(super) cache: &'r mut Option<RivalCache>,
     pub(super) best: &'r mut Best<'v, P>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Keeper<'s> {
 impl<'s> Keeper<'s> {
     pub(super) fn new<P: Posting>(
         params: &SoftmaxParams,
-        earlier: &Earlier<P>,
+        base: &BaseWeights<P>,
         data: &Dataset,
         valid: Option<&Dataset>,
         session: &'s Session<'_>,
@@ -57,7 +57,7 @@ impl<'s> Keeper<'s> {
                 ),
                 of(data.fingerprint(), "other rows to learn from"),
                 of(valid.map_or(0, Dataset::fingerprint), "other held-out rows"),
-                of(earlier.fingerprint(), "another model to go on from"),
+                of(base.fingerprint(), "another model to go on from"),
                 of(xxh3_64(options.as_bytes()), "other options"),
                 of(session.seed(), "another seed"),
             ];
@@ -71,12 +71,12 @@ impl<'s> Keeper<'s> {
         &self,
         learned: Learned<'_, '_, P>,
         session: &Session<'_>,
-    ) -> Result<Place> {
+    ) -> Result<Progress> {
         let Some((checkpoints, belongs_to)) = &self.kept else {
-            return Ok(Place::default());
+            return Ok(Progress::default());
         };
         let Some(saved) = checkpoints.load(belongs_to)? else {
-            return Ok(Place::default());
+            return Ok(Progress::default());
         };
         let misfit = || checkpoints.misfit();
         let &[pass, batch, accuracy, without_gain] = saved.numbers.as_slice() else {
@@ -94,6 +94,10 @@ impl<'s> Keeper<'s> {
         let current = snapshot(next()?, next()?);
         let remembered = next()?;
         let best = snapshot(next()?, next()?);
+        let largest = next()?
+            .chunks_exact(2)
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
         let best = (!best.0.is_empty() || !best.1.is_empty()).then_some(best);
         let remembered: Vec<u32> = remembered
             .chunks_exact(4)
@@ -101,36 +105,37 @@ impl<'s> Keeper<'s> {
             .collect();
         let Learned {
             weights,
-            memory,
+            cache,
             best: held,
         } = learned;
         let fits = weights.fits(&current) && best.as_ref().is_none_or(|best| weights.fits(best));
-        let memory_fits = match memory {
-            Some(memory) => memory.restore(&remembered),
+        let memory_fits = match cache {
+            Some(cache) => cache.restore(&remembered),
             None => remembered.is_empty(),
         };
-        if !fits || !memory_fits {
+        if !fits || !memory_fits || !weights.restore_largest(largest) {
             return Err(misfit());
         }
         weights.restore(current);
         held.put_back(f64::from_bits(accuracy), without_gain as usize, best);
-        let place = Place {
+        let progress = Progress {
             pass: pass as usize,
             batch: batch as usize,
         };
         session.note(format!(
             "resumed from the checkpoint: pass {}, batch {}",
-            place.pass + 1,
-            place.batch + 1
+            progress.pass + 1,
+            progress.batch + 1
         ));
-        Ok(place)
+        Ok(progress)
     }
 
-    /// Takes note of `rows` more rows; writes a checkpoint if it is time. `place` is where training would go on.
+    /// Takes note of `rows` more rows; writes a checkpoint if it is time. `progress` is where training would
+    /// go on.
     pub(super) fn done<P: Posting>(
         &mut self,
         rows: usize,
-        place: Place,
+        progress: Progress,
         learned: Learned<'_, '_, P>,
     ) -> Result<()> {
         let Some((checkpoints, belongs_to)) = &self.kept else {
@@ -144,11 +149,11 @@ impl<'s> Keeper<'s> {
         let (accuracy, without_gain, snapshot) = learned.best.held();
         let (postings, dense) = learned.weights.values();
         let (best_postings, best_dense) = snapshot.map_or((&[][..], &[][..]), |(p, d)| (&p[..], &d[..]));
-        let remembered = learned.memory.as_ref().map(RivalMemory::all).unwrap_or_default();
+        let remembered = learned.cache.as_ref().map(RivalCache::all).unwrap_or_default();
         let state = State {
             numbers: vec![
-                place.pass as u64,
-                place.batch as u64,
+                progress.pass as u64,
+                progress.batch as u64,
                 accuracy.to_bits(),
                 without_gain as u64,
             ],
@@ -158,6 +163,7 @@ impl<'s> Keeper<'s> {
                 bytemuck::cast_slice(&remembered),
                 bytemuck::cast_slice(best_postings),
                 bytemuck::cast_slice(best_dense),
+                bytemuck::cast_slice(learned.weights.largest()),
             ],
         };
         checkpoints.save(belongs_to, &state)

@@ -1,73 +1,76 @@
-//! The rivals of each row of a batch: found by a scan over all classes, or remembered from an earlier pass and scored again.
+//! The rivals of each row of a batch: found by a scan over all classes, or remembered from an base pass and
+//! scored again.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::chosen::{ChosenScores, MOST_ROWS};
-use super::emphasis::Emphasis;
-use super::gradient::{self, LeftOut, RowScores};
-use super::memory::RivalMemory;
+use super::candidate_scores::{CandidateScores, MOST_ROWS};
+use super::class_reweighting::ClassReweighting;
+use super::gradient::{self, RowScores};
+use super::rival_cache::RivalCache;
 use super::rows::QuantizedRows;
-use super::update::BatchSlopes;
-use super::weights::Weights;
+use super::update::BatchGradients;
+use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::{FixedScore, Posting, QuantizedRow, SearchScratch, Sum, search_others};
+use crate::sparse::fixed::{
+    FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search_rivals,
+};
 use crate::{Result, Session};
 
 /// Rows that one task searches rivals for.
 const TASK: usize = 32;
 
-/// Tasks for each thread where rivals are remembered: rows that are scored together gain by being many.
+/// Tasks for each thread where rivals are cached: the more rows are scored together, the faster.
 const TASKS_PER_THREAD: usize = 4;
 
 /// Where a batch's rivals come from.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    /// A scan; what it finds is remembered, if there is a memory.
-    Scan(Option<&'a RivalMemory>),
-    /// The classes found before.
-    Memory(&'a RivalMemory),
+pub(super) enum RivalSource<'a> {
+    /// A scan; what it finds goes into the cache, if there is one.
+    Scan(Option<&'a RivalCache>),
+    /// The classes that an earlier pass found.
+    Cache(&'a RivalCache),
 }
 
 /// How precise the scores are that rivals are found by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Precision {
-    /// Added up in 16 bits: sure enough to know a rival.
+    /// Added up in 16 bits where these are sure to name the right rivals, else in 32.
     Rough,
     /// Added up in 32 bits.
     Exact,
 }
 
-/// Finds rivals and slopes for batches of rows, with reusable memory.
+/// Finds rivals and gradients for batches of rows, with reusable memory.
 pub(super) struct RivalSearch<'a> {
     pub(super) data: &'a Dataset,
     pub(super) rows: &'a QuantizedRows,
     pub(super) rivals: usize,
-    pub(super) left_out: LeftOut,
-    pub(super) emphasis: Emphasis,
+    /// See [`gradient::gradients`].
+    pub(super) tail: f32,
+    pub(super) reweighting: ClassReweighting,
     precision: Precision,
     /// The weight of a row that counts as one.
     pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
-    pub(super) scratches: PerThread<Scratch>,
-    pub(super) tasks: Vec<BatchSlopes>,
+    pub(super) scratches: PerThread<RivalScratch>,
+    pub(super) tasks: Vec<BatchGradients>,
 }
 
+/// Reusable memory of one thread.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct RivalScratch {
     rough: SearchScratch<i16>,
     exact: SearchScratch,
     found: Vec<FixedScore>,
     fixed_label_scores: Vec<i32>,
     label_scores: Vec<f32>,
-    chosen: ChosenScores,
+    candidates: CandidateScores,
     rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
-    /// The smallest and the largest share that a label of the row holds.
-    label_shares: (f32, f32),
 }
 
 impl<'a> RivalSearch<'a> {
@@ -75,26 +78,26 @@ impl<'a> RivalSearch<'a> {
         data: &'a Dataset,
         rows: &'a QuantizedRows,
         rivals: usize,
-        left_out: LeftOut,
+        tail: f32,
         session: &Session<'_>,
     ) -> Self {
         Self {
             data,
             rows,
             rivals,
-            left_out,
-            emphasis: Emphasis::default(),
+            tail,
+            reweighting: ClassReweighting::default(),
             precision: Precision::Rough,
             usual_weight: 1.0,
             first_repeated: usize::MAX,
-            scratches: PerThread::new(session, Scratch::default),
+            scratches: PerThread::new(session, RivalScratch::default),
             tasks: Vec::new(),
         }
     }
 
     /// Lets rows count by their classes, and those from number `first_repeated` on as repeated ones.
-    pub(super) fn with_emphasis(mut self, emphasis: Emphasis, first_repeated: usize) -> Self {
-        self.emphasis = emphasis;
+    pub(super) fn with_reweighting(mut self, reweighting: ClassReweighting, first_repeated: usize) -> Self {
+        self.reweighting = reweighting;
         self.first_repeated = first_repeated;
         self
     }
@@ -111,25 +114,25 @@ impl<'a> RivalSearch<'a> {
         self
     }
 
-    /// Replaces `slopes` by those of the rows numbered `batch`, all against the same weights.
-    pub(super) fn slopes<P: Posting>(
+    /// Replaces `gradients` by those of the rows numbered `batch`, all against the same weights.
+    pub(super) fn gradients<P: Posting>(
         &mut self,
-        weights: &Weights<P>,
+        weights: &LearnedWeights<P>,
         batch: &[u32],
-        source: Source<'_>,
-        slopes: &mut BatchSlopes,
+        source: RivalSource<'_>,
+        gradients: &mut BatchGradients,
         session: &Session<'_>,
     ) -> Result<()> {
         // How rows are shared out changes no result.
         let rows_of_task = match source {
-            Source::Scan(_) => TASK,
-            Source::Memory(_) => {
+            RivalSource::Scan(_) => TASK,
+            RivalSource::Cache(_) => {
                 let tasks = TASKS_PER_THREAD * session.threads();
                 batch.len().div_ceil(tasks).clamp(TASK, MOST_ROWS)
             }
         };
         let mut tasks = std::mem::take(&mut self.tasks);
-        tasks.resize_with(batch.len().div_ceil(rows_of_task), BatchSlopes::default);
+        tasks.resize_with(batch.len().div_ceil(rows_of_task), BatchGradients::default);
         session.run(|| {
             let with_number = batch.par_chunks(rows_of_task).zip(&mut tasks).enumerate();
             // Tasks are few and long: none should wait behind another while a thread has nothing to do.
@@ -140,92 +143,86 @@ impl<'a> RivalSearch<'a> {
                 }
                 let mut scratch = self.scratches.of_this_thread();
                 match source {
-                    Source::Scan(memory) => {
+                    RivalSource::Scan(cache) => {
                         let first = number * rows_of_task;
                         let own = first..first + rows.len();
-                        self.scan(weights, batch, own, memory, &mut scratch, task);
+                        self.scan(weights, batch, own, cache, &mut scratch, task);
                     }
-                    Source::Memory(memory) => self.score_again(weights, rows, memory, &mut scratch, task),
+                    RivalSource::Cache(cache) => self.score_cached(weights, rows, cache, &mut scratch, task),
                 }
             });
         });
         session.check()?;
-        slopes.clear();
+        gradients.clear();
         for task in &tasks {
-            let before = slopes.slopes.len();
-            slopes.slopes.extend_from_slice(&task.slopes);
-            slopes.ends.extend(task.ends.iter().map(|end| end + before));
+            let before = gradients.gradients.len();
+            gradients.gradients.extend_from_slice(&task.gradients);
+            gradients.ends.extend(task.ends.iter().map(|end| end + before));
         }
         self.tasks = tasks;
         Ok(())
     }
 
-    /// Appends the slopes of the rows at the places `own` of the batch, and enters rivals into `memory`.
+    /// Appends the gradients of the rows at the indices `own` of the batch, and enters rivals into the cache.
     fn scan<P: Posting>(
         &self,
-        weights: &Weights<P>,
+        weights: &LearnedWeights<P>,
         batch: &[u32],
         own: Range<usize>,
-        memory: Option<&RivalMemory>,
-        scratch: &mut Scratch,
-        slopes: &mut BatchSlopes,
+        cache: Option<&RivalCache>,
+        scratch: &mut RivalScratch,
+        gradients: &mut BatchGradients,
     ) {
-        for place in own {
+        for index in own {
             // Most likely this thread's next task is the next of the batch.
-            self.ask_for(&batch[place + 1..], weights);
-            let row = batch[place] as usize;
+            self.prefetch(&batch[index + 1..], weights);
+            let row = batch[index] as usize;
             let (labels, quantized) = (self.data.labels.row(row), self.rows.row(row));
             scratch.rivals.clear();
             if labels.is_empty() || quantized.indices.is_empty() {
-                slopes.ends.push(slopes.slopes.len());
+                gradients.ends.push(gradients.gradients.len());
             } else {
                 scratch.search(weights, quantized, self.rivals, labels, self.precision);
-                self.add_slopes(row, scratch, slopes);
+                self.add_gradients(row, scratch, gradients);
             }
-            if let Some(memory) = memory {
-                // Later passes do without rows that say what no weight of theirs can bear out, and without those that have been heard.
-                let LeftOut {
-                    hopeless, settled, ..
-                } = self.left_out;
-                let (smallest, largest) = scratch.label_shares;
-                let teaches = largest >= hopeless && smallest <= settled;
-                memory.remember(row, if teaches { &scratch.rivals } else { &[] });
+            if let Some(cache) = cache {
+                cache.insert(row, &scratch.rivals);
             }
         }
     }
 
-    /// Appends the slopes of `rows`, against the rivals that are remembered of each.
-    fn score_again<P: Posting>(
+    /// Appends the gradients of `rows`, against the cached rivals of each.
+    fn score_cached<P: Posting>(
         &self,
-        weights: &Weights<P>,
+        weights: &LearnedWeights<P>,
         rows: &[u32],
-        memory: &RivalMemory,
-        scratch: &mut Scratch,
-        slopes: &mut BatchSlopes,
+        cache: &RivalCache,
+        scratch: &mut RivalScratch,
+        gradients: &mut BatchGradients,
     ) {
-        let mut chosen = std::mem::take(&mut scratch.chosen);
-        chosen.clear();
-        for (place, &row) in rows.iter().enumerate() {
-            if let Some(&next) = rows.get(place + 4) {
-                self.rows.ask_for(next as usize);
-                self.data.labels.ask_for(next as usize);
-                memory.ask_for(next as usize);
+        let mut candidates = std::mem::take(&mut scratch.candidates);
+        candidates.clear();
+        for (index, &row) in rows.iter().enumerate() {
+            if let Some(&next) = rows.get(index + 4) {
+                self.rows.prefetch(next as usize);
+                self.data.labels.prefetch(next as usize);
+                cache.prefetch(next as usize);
             }
-            if let Some(&next) = rows.get(place + 8) {
-                self.rows.ask_where(next as usize);
-                self.data.labels.ask_where(next as usize);
+            if let Some(&next) = rows.get(index + 8) {
+                self.rows.prefetch_offset(next as usize);
+                self.data.labels.prefetch_offset(next as usize);
             }
             let row = row as usize;
-            chosen.push(self.rows.row(row), self.data.labels.row(row), memory.row(row));
+            candidates.push(self.rows.row(row), self.data.labels.row(row), cache.row(row));
         }
-        chosen.score(weights);
-        for (place, &row) in rows.iter().enumerate() {
+        candidates.score(weights);
+        for (index, &row) in rows.iter().enumerate() {
             let row = row as usize;
             let labels = self.data.labels.row(row);
             let unit = self.rows.row(row).score_unit();
             scratch.rivals.clear();
             scratch.label_scores.clear();
-            let (classes, scores) = chosen.row(place);
+            let (classes, scores) = candidates.row(index);
             for (&class, &score) in classes.iter().zip(scores) {
                 let score = score as f32 * unit;
                 if labels.binary_search(&class).is_ok() {
@@ -234,87 +231,96 @@ impl<'a> RivalSearch<'a> {
                     scratch.rivals.push((class, score));
                 }
             }
-            self.add_slopes(row, scratch, slopes);
+            self.add_gradients(row, scratch, gradients);
         }
-        scratch.chosen = chosen;
+        scratch.candidates = candidates;
     }
 
-    /// Asks for what the next few rows need: rows come in random order, and each thing that is asked for tells where the next one is.
-    fn ask_for<P: Posting>(&self, next: &[u32], weights: &Weights<P>) {
-        let features = |place| {
-            next.get(place)
+    /// Prefetches what the next few rows need. Rows come in random order, and each step tells where the next
+    /// one reads.
+    fn prefetch<P: Posting>(&self, next: &[u32], weights: &LearnedWeights<P>) {
+        let features = |index| {
+            next.get(index)
                 .map_or(&[][..], |&row| self.rows.row(row as usize).indices)
         };
         for &feature in features(0) {
-            weights.ask_for(feature);
+            weights.prefetch(feature);
         }
         for &feature in features(1) {
-            weights.ask_where(feature);
+            weights.prefetch_offset(feature);
         }
         if let Some(&row) = next.get(2) {
-            self.rows.ask_for(row as usize);
-            self.data.labels.ask_for(row as usize);
+            self.rows.prefetch(row as usize);
+            self.data.labels.prefetch(row as usize);
         }
         if let Some(&row) = next.get(4) {
-            self.rows.ask_where(row as usize);
-            self.data.labels.ask_where(row as usize);
+            self.rows.prefetch_offset(row as usize);
+            self.data.labels.prefetch_offset(row as usize);
         }
     }
 
-    /// Appends the slopes of a row whose rivals and label scores are in the scratch.
-    fn add_slopes(&self, row: usize, scratch: &mut Scratch, slopes: &mut BatchSlopes) {
+    /// Appends the gradients of a row whose rivals and label scores are in the scratch.
+    fn add_gradients(&self, row: usize, scratch: &mut RivalScratch, gradients: &mut BatchGradients) {
         let labels = self.data.labels.row(row);
-        if self.emphasis.shifts() {
+        if self.reweighting.shifts() {
             for (rival, score) in &mut scratch.rivals {
-                *score += self.emphasis.shift(*rival);
+                *score += self.reweighting.shift(*rival);
             }
             for (score, &label) in scratch.label_scores.iter_mut().zip(labels) {
-                *score += self.emphasis.shift(label);
+                *score += self.reweighting.shift(label);
             }
         }
         let repeated = row >= self.first_repeated;
         let weights = self.data.weights.as_ref();
         let weight = weights.map_or(1.0, |weights| weights[row] / self.usual_weight)
-            * self.emphasis.row(labels, repeated);
-        let first = slopes.slopes.len();
+            * self.reweighting.row(labels, repeated);
+        let first = gradients.gradients.len();
         let scores = RowScores {
             labels,
             label_scores: &scratch.label_scores,
             rivals: &scratch.rivals,
         };
-        scratch.label_shares = gradient::slopes(
+        gradient::gradients(
             scores,
-            self.left_out,
+            self.tail,
             weight,
             &mut scratch.masses,
-            &mut slopes.slopes,
+            &mut gradients.gradients,
         );
-        self.emphasis.adapt(&mut slopes.slopes[first..], repeated);
-        slopes.ends.push(slopes.slopes.len());
+        self.reweighting
+            .adapt(&mut gradients.gradients[first..], repeated);
+        gradients.ends.push(gradients.gradients.len());
     }
 }
 
-impl Scratch {
-    /// Finds the strongest rivals of a row, by rising class, and the scores of its labels. A class that shares nothing with the row is no
-    /// rival.
+impl RivalScratch {
+    /// Finds the strongest rivals of a row, by rising class, and the scores of its labels. A class that
+    /// shares nothing with the row is no rival.
     fn search<P: Posting>(
         &mut self,
-        weights: &Weights<P>,
+        weights: &LearnedWeights<P>,
         row: QuantizedRow<'_>,
         rivals: usize,
         labels: &[u32],
         precision: Precision,
     ) {
         let (found, scores) = (&mut self.found, &mut self.fixed_label_scores);
-        let features = row.indices.len();
-        let products = if precision == Precision::Exact || !i16::has_room(features) {
-            search_others(weights, row, rivals, &mut self.exact, found, labels, scores);
-            i32::products(features)
-        } else {
-            search_others(weights, row, rivals, &mut self.rough, found, labels, scores);
-            i16::products(features)
+        let rough = match precision {
+            Precision::Rough => weights.rough_scale(row),
+            Precision::Exact => None,
         };
-        let unit = row.score_unit() * products;
+        let query = RivalQuery {
+            row,
+            scale: rough.unwrap_or(SumScale::EXACT),
+            labels,
+            rivals,
+        };
+        if rough.is_some() {
+            search_rivals(weights, query, &mut self.rough, found, scores);
+        } else {
+            search_rivals(weights, query, &mut self.exact, found, scores);
+        }
+        let unit = row.score_unit() * query.scale.products;
         let found = self.found.iter();
         self.rivals.clear();
         self.rivals

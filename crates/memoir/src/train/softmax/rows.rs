@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::sparse::fixed::{QuantizedRow, least_kept, quantize_into};
-use crate::sparse::{RowView, Rows, ask_for};
+use crate::sparse::{RowView, Rows, prefetch};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -77,19 +77,19 @@ impl QuantizedRows {
         self.width
     }
 
-    /// Asks for where a row is; for the row itself [`QuantizedRows::ask_for`] can be called then.
-    pub(super) fn ask_where(&self, index: usize) {
-        ask_for(&self.offsets, index);
-        ask_for(&self.scales, index);
+    /// Asks for where a row is; for the row itself [`QuantizedRows::prefetch`] can be called then.
+    pub(super) fn prefetch_offset(&self, index: usize) {
+        prefetch(&self.offsets, index);
+        prefetch(&self.scales, index);
     }
 
     /// Asks for a row that will be needed soon.
-    pub(super) fn ask_for(&self, index: usize) {
+    pub(super) fn prefetch(&self, index: usize) {
         let (start, last) = (self.offsets[index], self.offsets[index + 1].wrapping_sub(1));
-        ask_for(&self.indices, start);
-        ask_for(&self.indices, last);
-        ask_for(&self.values, start);
-        ask_for(&self.values, last);
+        prefetch(&self.indices, start);
+        prefetch(&self.indices, last);
+        prefetch(&self.values, start);
+        prefetch(&self.values, last);
     }
 
     pub(super) fn row(&self, index: usize) -> QuantizedRow<'_> {
@@ -147,9 +147,10 @@ impl Task<'_> {
             (own_indices, indices) = indices.split_at_mut(kept.number as usize);
             (own_values, values) = values.split_at_mut(kept.number as usize);
             stretched.clear();
-            for (place, (index, value)) in row.iter().filter(|entry| entry.1.abs() >= kept.least).enumerate()
+            for (position, (index, value)) in
+                row.iter().filter(|entry| entry.1.abs() >= kept.least).enumerate()
             {
-                own_indices[place] = index;
+                own_indices[position] = index;
                 stretched.push(value);
             }
             if stretched.len() < row.values.len() {

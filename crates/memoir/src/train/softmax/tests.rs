@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 
-use super::update::BatchSlopes;
+use super::update::BatchGradients;
 use super::*;
 use crate::model::{Scorer, Scratch, Tensor};
 use crate::params::Parameters;
@@ -185,33 +185,29 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
     let data = data(400, 40, 60, 1, 4);
     let recall = |least_kept: f32| {
         let session = session(1);
-        let choices = Choices::new(&Softmax::default().params, &Shape::of(&data, 0));
+        let auto = AutoParams::new(&Softmax::default().params, &Shape::of(&data, 0));
         let rows = QuantizedRows::new(&data.rows, 0.0);
-        let earlier = Earlier::<Narrow>::nothing();
-        let centroids = Centroids::new(&data, &rows, &earlier.class_counts, choices.start);
-        let plan = budget::plan(&earlier, &data, &rows, &centroids, &choices, &session).unwrap();
-        let weights = Weights::starting(&earlier, &centroids, 40, plan.layout, &session).unwrap();
+        let base = BaseWeights::<Narrow>::none();
+        let centroids = Centroids::new(&data, &rows, &base.class_counts, auto.initial_scale);
+        let plan = budget::plan(&base, &data, &rows, &centroids, &auto, &session).unwrap();
+        let weights = LearnedWeights::starting(&base, &centroids, 40, plan.layout, &session).unwrap();
         let order: Vec<u32> = (0..400).collect();
-        let left_out = gradient::LeftOut {
-            settled: 1.0,
-            ..choices.left_out
-        };
-        let mut search = RivalSearch::new(&data, &rows, 12, left_out, &session);
-        let memory = RivalMemory::new(400, 12);
-        let mut slopes = BatchSlopes::default();
-        let source = Source::Scan(Some(&memory));
+        let mut search = RivalSearch::new(&data, &rows, 12, auto.tail, &session);
+        let cache = RivalCache::new(400, 12);
+        let mut gradients = BatchGradients::default();
+        let source = RivalSource::Scan(Some(&cache));
         search
-            .slopes(
+            .gradients(
                 &weights,
                 &order[..(400.0 * least_kept) as usize],
                 source,
-                &mut slopes,
+                &mut gradients,
                 &session,
             )
             .unwrap();
-        let of_memory = recall::of_memory(&search, &memory, &weights, &order, &session).unwrap();
+        let of_cache = recall::of_cache(&search, &cache, &weights, &order, &session).unwrap();
         let of_rough_scan = recall::of_rough_scan(&search, &weights, &order, &session).unwrap();
-        (of_memory, of_rough_scan)
+        (of_cache, of_rough_scan)
     };
     // Against the same weights the strongest rival is always known; of rows never scanned nothing is.
     let ((whole, rough), (half, _)) = (recall(1.0), recall(0.5));
@@ -225,24 +221,6 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
         (half.at_1 - 0.5).abs() < 0.1 && half.at_10 < whole.at_10,
         "{half:?}"
     );
-}
-
-/// Later passes leave out rows whose labels have no hope, and rows that are settled: here all, so a second
-/// pass does nothing.
-#[test]
-fn hopeless_and_settled_rows_are_learned_from_once() {
-    let data = data(600, 40, 60, 1, 5);
-    let valid = data.subset(0..100);
-    let train = |passes: &str, hopeless: &str, settled: &str| {
-        let steps = [("step-size", "1"), ("last-step-size", "1")];
-        let left_out = [("hopeless", hopeless), ("settled", settled)];
-        let given = [&[("passes", passes)][..], &left_out, &steps].concat();
-        postings(&*softmax(&given).scorer(&data, Some(&valid), &session(1)).unwrap())
-    };
-    let once = train("1", "0", "1");
-    assert_eq!(train("2", "1", "1"), once);
-    assert_eq!(train("2", "0", "0"), once);
-    assert_ne!(train("2", "0", "1"), once);
 }
 
 #[test]
@@ -324,17 +302,17 @@ proptest! {
     ) {
         let data = data(rows, classes, features, labels, seed);
         let session = session(1).with_memory_budget(Some(budget));
-        let choices = Choices::new(&Softmax::default().params, &Shape::of(&data, 0));
-        let quantized = QuantizedRows::new(&data.rows, choices.trim);
-        let centroids = Centroids::new(&data, &quantized, &[], choices.start);
-        let plan = budget::plan::<Narrow>(&Earlier::nothing(), &data, &quantized, &centroids, &choices, &session);
+        let auto = AutoParams::new(&Softmax::default().params, &Shape::of(&data, 0));
+        let quantized = QuantizedRows::new(&data.rows, auto.trim);
+        let centroids = Centroids::new(&data, &quantized, &[], auto.initial_scale);
+        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &data, &quantized, &centroids, &auto, &session);
         let trained = Softmax::default().scorer(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {
             let weights =
-                Weights::<Narrow>::starting(&Earlier::nothing(), &centroids, data.classes.len(), plan.layout, &session).unwrap();
-            let memory = if plan.remember { RivalMemory::bytes(data.len(), choices.rivals) } else { 0 };
-            prop_assert!((weights.bytes() + memory) as u64 + quantized.bytes() <= budget - (12 << 20));
+                LearnedWeights::<Narrow>::starting(&BaseWeights::none(), &centroids, data.classes.len(), plan.layout, &session).unwrap();
+            let cache = if plan.cache_rivals { RivalCache::bytes(data.len(), auto.rivals) } else { 0 };
+            prop_assert!((weights.bytes() + cache) as u64 + quantized.bytes() <= budget - (12 << 20));
         }
     }
 }

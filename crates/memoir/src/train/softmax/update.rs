@@ -1,33 +1,33 @@
-//! Applies the slopes of a batch to the weights: each feature by one owner, in the order of the rows.
+//! Applies the gradients of a batch to the weights: each feature by one owner, in the order of the rows.
 
 use std::hint::select_unpredictable;
 
 use rayon::prelude::*;
 
-use super::gradient::Slope;
+use super::gradient::Gradient;
 use super::rows::QuantizedRows;
-use super::weights::{FeatureRowMut, Weights};
+use super::weights::{FeatureRowMut, LearnedWeights};
 use crate::Session;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed::{FeatureRows, Posting, WEIGHT_UNITS, for_each_common, padded};
 
-/// The slopes of a batch, row by row.
+/// The gradients of a batch, row by row.
 #[derive(Default)]
-pub(super) struct BatchSlopes {
-    pub(super) slopes: Vec<Slope>,
-    /// End of each row's slopes.
+pub(super) struct BatchGradients {
+    pub(super) gradients: Vec<Gradient>,
+    /// End of each row's gradients.
     pub(super) ends: Vec<usize>,
 }
 
-impl BatchSlopes {
+impl BatchGradients {
     pub(super) fn clear(&mut self) {
-        self.slopes.clear();
+        self.gradients.clear();
         self.ends.clear();
     }
 
-    pub(super) fn row(&self, position: usize) -> &[Slope] {
+    pub(super) fn row(&self, position: usize) -> &[Gradient] {
         let start = if position == 0 { 0 } else { self.ends[position - 1] };
-        &self.slopes[start..self.ends[position]]
+        &self.gradients[start..self.ends[position]]
     }
 }
 
@@ -42,9 +42,10 @@ pub(super) struct Step {
 /// Reusable memory for applying batches.
 pub(super) struct Updater {
     /// What the steps of each feature are multiplied by.
-    paces: Vec<f32>,
-    /// The tokens of each feature in the batch while these are counted, then where the next one goes; 0 between batches.
-    places: Vec<u32>,
+    learning_rates: Vec<f32>,
+    /// The tokens of each feature in the batch while these are counted, then where the next one goes; 0
+    /// between batches.
+    positions: Vec<u32>,
     /// A bit for each feature: whether it is in the batch; all zero between batches.
     seen: Vec<u64>,
     /// The features of the batch, rising, each with the end of its tokens.
@@ -53,17 +54,17 @@ pub(super) struct Updater {
     tokens: Vec<(u32, f32)>,
     /// See [`Step::round`].
     round: u64,
-    scratches: PerThread<Scratch>,
+    scratches: PerThread<UpdateScratch>,
 }
 
 #[derive(Default)]
-struct Scratch {
+struct UpdateScratch {
     /// The sum of each class, all zero between features.
     changes: Vec<f32>,
     /// The classes whose sums are not zero, and room for more.
     touched: Vec<u32>,
     /// Which of the touched classes have which of a feature's postings.
-    places: Vec<(u32, u32)>,
+    positions: Vec<(u32, u32)>,
     /// The postings that move, and room for more.
     moving: Vec<u32>,
 }
@@ -72,24 +73,25 @@ struct Scratch {
 const PARTS_PER_THREAD: usize = 8;
 
 impl Updater {
-    /// The steps of each feature are multiplied by its own of `paces`.
-    pub(super) fn new(paces: Vec<f32>, session: &Session<'_>) -> Self {
+    /// The steps of each feature are multiplied by its own of `learning_rates`.
+    pub(super) fn new(learning_rates: Vec<f32>, session: &Session<'_>) -> Self {
         Self {
-            seen: vec![0; paces.len().div_ceil(64)],
-            places: vec![0; paces.len()],
-            paces,
+            seen: vec![0; learning_rates.len().div_ceil(64)],
+            positions: vec![0; learning_rates.len()],
+            learning_rates,
             features: Vec::new(),
             tokens: Vec::new(),
             round: 0,
-            scratches: PerThread::new(session, Scratch::default),
+            scratches: PerThread::new(session, UpdateScratch::default),
         }
     }
 
-    /// Moves the weights along `slopes` of the rows of the batch that was last given to [`Updater::gather`].
+    /// Moves the weights along `gradients` of the rows of the batch that was last given to
+    /// [`Updater::gather`].
     pub(super) fn apply<P: Posting>(
         &mut self,
-        weights: &mut Weights<P>,
-        slopes: &BatchSlopes,
+        weights: &mut LearnedWeights<P>,
+        gradients: &BatchGradients,
         session: &Session<'_>,
     ) {
         // Cut the features into runs with about the same number of tokens.
@@ -107,7 +109,7 @@ impl Updater {
         let round = self.round;
         let width = padded(weights.classes());
         let weight_parts = weights.parts(runs.iter().map(|run| run[run.len() - 1].0 as usize + 1));
-        let (tokens, paces, scratches) = (&self.tokens, &self.paces, &self.scratches);
+        let (tokens, learning_rates, scratches) = (&self.tokens, &self.learning_rates, &self.scratches);
         session.run(|| {
             let starts = runs
                 .iter()
@@ -118,26 +120,27 @@ impl Updater {
                 .for_each(|((mut part, run), mut start)| {
                     let mut scratch = scratches.of_this_thread();
                     scratch.changes.resize(width, 0.0);
-                    for (place, &(feature, end)) in run.iter().enumerate() {
-                        if let Some(&(later, _)) = run.get(place + 3) {
-                            part.ask_for(later);
+                    for (index, &(feature, end)) in run.iter().enumerate() {
+                        if let Some(&(later, _)) = run.get(index + 3) {
+                            part.prefetch(later);
                         }
                         let tokens = &tokens[start as usize..end as usize];
                         start = end;
-                        let number = scratch.sum_changes(tokens, paces[feature as usize], slopes);
-                        scratch.apply(part.feature(feature), number, dither(round, feature));
+                        let number = scratch.sum_changes(tokens, learning_rates[feature as usize], gradients);
+                        let largest = scratch.apply(part.feature(feature), number, dither(round, feature));
+                        part.note_largest(feature, largest);
                     }
                 });
         });
     }
 
-    /// Sorts the tokens of the rows numbered `batch` by feature; within a feature they stay in the order of the rows. Needs no slopes,
-    /// so that it can be done while these are found.
+    /// Sorts the tokens of the rows numbered `batch` by feature; within a feature they stay in the order of
+    /// the rows. Needs no gradients, so that it can be done while these are found.
     pub(super) fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], step: Step) {
         self.round = step.round;
         for &row in batch {
             for &feature in rows.row(row as usize).indices {
-                self.places[feature as usize] += 1;
+                self.positions[feature as usize] += 1;
                 self.seen[feature as usize / 64] |= 1 << (feature % 64);
             }
         }
@@ -148,8 +151,8 @@ impl Updater {
             while bits != 0 {
                 let feature = first + bits.trailing_zeros();
                 bits &= bits - 1;
-                let place = &mut self.places[feature as usize];
-                total += std::mem::replace(place, total);
+                let index = &mut self.positions[feature as usize];
+                total += std::mem::replace(index, total);
                 self.features.push((feature, total));
             }
         }
@@ -159,20 +162,21 @@ impl Updater {
             let row = rows.row(row as usize);
             let factor = step.size * WEIGHT_UNITS / row.scale;
             for (&feature, &value) in row.indices.iter().zip(row.values) {
-                let place = &mut self.places[feature as usize];
-                self.tokens[*place as usize] = (position, f32::from(value) * factor);
-                *place += 1;
+                let index = &mut self.positions[feature as usize];
+                self.tokens[*index as usize] = (position, f32::from(value) * factor);
+                *index += 1;
             }
         }
         for (feature, _) in &self.features {
-            self.places[*feature as usize] = 0;
+            self.positions[*feature as usize] = 0;
         }
     }
 }
 
-/// What the steps of each feature are multiplied by, `rare_power` of how rare it is: a rare one meets few rows and has to learn from each; what a frequent one should
-/// not do, many rows of a batch tell it at once. One between, by the rows of a mean token, keeps its pace.
-pub(super) fn paces(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> {
+/// What the steps of each feature are multiplied by, `rare_power` of how rare it is: a rare one meets few
+/// rows and has to learn from each; what a frequent one should not do, many rows of a batch tell it at once.
+/// One between, by the rows of a mean token, keeps its rate.
+pub(super) fn learning_rates(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> {
     let mut counts = vec![0u32; rows.width()];
     for row in 0..rows.len() {
         for &feature in rows.row(row).indices {
@@ -185,33 +189,36 @@ pub(super) fn paces(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> {
         .map(|&count| f64::from(count) * logarithm(count))
         .sum();
     let mean = sum / rows.entries().max(1) as f64;
-    let pace = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
-    counts.into_iter().map(pace).collect()
+    let rate = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
+    counts.into_iter().map(rate).collect()
 }
 
-impl Scratch {
-    /// Sums what the feature's tokens, at its pace, add to each class. Returns how many classes they touch.
-    fn sum_changes(&mut self, tokens: &[(u32, f32)], pace: f32, slopes: &BatchSlopes) -> usize {
+impl UpdateScratch {
+    /// Sums what the feature's tokens, at its rate, add to each class. Returns how many classes they touch.
+    fn sum_changes(&mut self, tokens: &[(u32, f32)], rate: f32, gradients: &BatchGradients) -> usize {
         let mut number = 0;
         for &(position, factor) in tokens {
-            let (slopes, factor) = (slopes.row(position as usize), factor * pace);
-            if self.touched.len() < number + slopes.len() {
-                self.touched.resize(number + slopes.len(), 0);
+            let (gradients, factor) = (gradients.row(position as usize), factor * rate);
+            if self.touched.len() < number + gradients.len() {
+                self.touched.resize(number + gradients.len(), 0);
             }
             let (changes, touched) = (&mut self.changes[..], &mut self.touched[..]);
-            for &(class, slope) in slopes {
+            for &(class, gradient) in gradients {
                 let change = &mut changes[class as usize];
-                // Noted whether it is new or not, and kept if it is: whether is hard to foresee, so a branch would cost more.
+                // Noted whether it is new or not, and kept if it is: whether is hard to foresee, so a branch
+                // would cost more.
                 touched[number] = class;
                 number += usize::from(change.to_bits() == 0);
-                *change += slope * factor;
+                *change += gradient * factor;
             }
         }
         number
     }
 
-    /// Adds the sums of the first `number` classes touched to the weights and forgets them.
-    fn apply<P: Posting>(&mut self, row: FeatureRowMut<'_, P>, number: usize, dither: f32) {
+    /// Adds the sums of the first `number` classes touched to the weights and forgets them. Returns the size
+    /// of the largest weight that moved.
+    fn apply<P: Posting>(&mut self, row: FeatureRowMut<'_, P>, number: usize, dither: f32) -> u16 {
+        let mut largest = 0;
         let (touched, changes) = (&self.touched[..number], &mut self.changes[..]);
         match row {
             FeatureRowMut::Dense(dense) => {
@@ -224,22 +231,24 @@ impl Scratch {
                         moved => moved,
                     };
                     *weight = select_unpredictable(*weight == 0, 0, moved);
+                    largest = largest.max(weight.unsigned_abs());
                 }
             }
             // Looking a class up costs about as much as passing eight postings.
             FeatureRowMut::Sparse(postings) if number * 8 < postings.len() => {
                 // Noted first, as what is searched must not change meanwhile.
-                self.places.clear();
-                let places = &mut self.places;
-                for_each_common(postings, touched, |touched, place| {
-                    places.push((touched as u32, place as u32));
+                self.positions.clear();
+                let positions = &mut self.positions;
+                for_each_common(postings, touched, |touched, index| {
+                    positions.push((touched as u32, index as u32));
                 });
-                for &(place, posting) in &self.places {
-                    let class = touched[place as usize];
+                for &(index, posting) in &self.positions {
+                    let class = touched[index as usize];
                     let posting = &mut postings[posting as usize];
                     // Taken: a class is noted twice if its changes happen to cancel each other on the way.
                     let change = std::mem::take(&mut changes[class as usize]);
                     *posting = P::new(class, moved(posting.weight(), change, dither));
+                    largest = largest.max(posting.weight().unsigned_abs());
                 }
                 for &class in touched {
                     changes[class as usize] = 0.0;
@@ -252,20 +261,22 @@ impl Scratch {
                 let moving = &mut self.moving[..postings.len()];
                 let mut moved_postings = 0;
                 // Without a branch, as where changes are summed.
-                for (place, posting) in (0..).zip(postings.iter()) {
-                    moving[moved_postings] = place;
+                for (index, posting) in (0..).zip(postings.iter()) {
+                    moving[moved_postings] = index;
                     moved_postings += usize::from(changes[posting.class() as usize] != 0.0);
                 }
-                for &place in &moving[..moved_postings] {
-                    let posting = &mut postings[place as usize];
+                for &index in &moving[..moved_postings] {
+                    let posting = &mut postings[index as usize];
                     let change = changes[posting.class() as usize];
                     *posting = P::new(posting.class(), moved(posting.weight(), change, dither));
+                    largest = largest.max(posting.weight().unsigned_abs());
                 }
                 for &class in touched {
                     changes[class as usize] = 0.0;
                 }
             }
         }
+        largest
     }
 }
 

@@ -1,13 +1,14 @@
 //! The weights while they are learned.
 //!
-//! Only pairs of feature and class that occur together in a training row get a weight (the *support*). So the layout is fixed before training starts: nothing is inserted or moved, the
-//! memory is known in advance, and postings stay sorted by class. Measured, the weights left out this way are worth at
-//! most 0.15 points of accuracy with one label a row and 0.3 with several, and they would be the larger part of them.
+//! Only pairs of feature and class that occur together in a training row get a weight (the *support*). So
+//! the layout is fixed before training starts: nothing is inserted or moved, the memory is known in advance,
+//! and postings stay sorted by class. Measured, the weights left out this way are worth at most 0.15 points
+//! of accuracy with one label a row and 0.3 with several, and they would be the larger part of them.
 
+use super::base_weights::BaseWeights;
 use super::centroids::Centroids;
-use super::earlier::Earlier;
-use crate::sparse::ask_for;
-use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, padded};
+use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, QuantizedRow, SumScale, padded};
+use crate::sparse::prefetch;
 use crate::{Result, Session};
 
 /// Marks a feature whose weights are postings.
@@ -23,9 +24,9 @@ pub(super) struct Layout {
 }
 
 /// Weights by feature: postings sorted by class, dense rows for frequent features.
-pub(super) struct Weights<P> {
+pub(super) struct LearnedWeights<P> {
     classes: usize,
-    /// Start of each feature's postings, and one past the end.
+    /// InitialScale of each feature's postings, and one past the end.
     starts: Vec<usize>,
     postings: Vec<P>,
     /// Which dense row a feature has, or [`SPARSE`].
@@ -33,13 +34,15 @@ pub(super) struct Weights<P> {
     /// The features with a dense row, rising; the position is the slot.
     dense_features: Vec<u32>,
     dense: Vec<i16>,
+    /// A bound of the sizes of each feature's weights: never too small, and no smaller later than before.
+    largest: Vec<u16>,
 }
 
-impl<P: Posting> Weights<P> {
-    /// Weights that start at those of `earlier` and, where these say nothing, at the class centroids, laid out as `layout`
-    /// says.
+impl<P: Posting> LearnedWeights<P> {
+    /// Weights that start at those of `base` and, where these say nothing, at the class centroids, laid out
+    /// as `layout` says.
     pub(super) fn starting(
-        earlier: &Earlier<P>,
+        base: &BaseWeights<P>,
         centroids: &Centroids<'_>,
         classes: usize,
         layout: Layout,
@@ -47,11 +50,11 @@ impl<P: Posting> Weights<P> {
     ) -> Result<Self> {
         let features = centroids.width();
         let mut counts: Vec<u32> = (0..features)
-            .map(|feature| earlier.feature(feature).len() as u32)
+            .map(|feature| base.feature(feature).len() as u32)
             .collect();
         centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, _) in centroid {
-                counts[feature as usize] += u32::from(earlier.find(feature, class).is_none());
+                counts[feature as usize] += u32::from(base.find(feature, class).is_none());
             }
         })?;
         let mut weights = Self {
@@ -61,6 +64,7 @@ impl<P: Posting> Weights<P> {
             slots: vec![SPARSE; features],
             dense_features: Vec::new(),
             dense: Vec::new(),
+            largest: vec![0; features],
         };
         for (feature, &count) in counts.iter().enumerate() {
             let mut length = count as usize;
@@ -77,25 +81,44 @@ impl<P: Posting> Weights<P> {
 
         let mut next = weights.starts.clone();
         for feature in 0..features {
-            for posting in earlier.feature(feature) {
+            for posting in base.feature(feature) {
                 weights.put(&mut next, feature as u32, posting.class(), posting.weight());
             }
         }
         centroids.for_each(layout.least, session, |class, centroid| {
             for &(feature, weight) in centroid {
-                match earlier.find(feature, class) {
+                match base.find(feature, class) {
                     None => weights.put(&mut next, feature, class, weight),
-                    Some(place) => weights.add(feature, place, class, weight),
+                    Some(index) => weights.add(feature, index, class, weight),
                 }
             }
         })?;
-        // New pairs came behind the earlier ones.
+        // New pairs came behind the base ones.
         for (feature, range) in weights.starts.windows(2).enumerate() {
-            if !earlier.feature(feature).is_empty() {
+            if !base.feature(feature).is_empty() {
                 weights.postings[range[0]..range[1]].sort_unstable_by_key(|posting| posting.class());
             }
         }
+        weights.find_largest();
         Ok(weights)
+    }
+
+    /// Finds the largest weight of each feature.
+    fn find_largest(&mut self) {
+        let largest = (0..self.features() as u32).map(|feature| match self.feature(feature) {
+            FeatureRow::Sparse(postings) => largest(postings.iter().map(|posting| posting.weight())),
+            FeatureRow::Dense(dense) => largest(dense.iter().copied()),
+            // Weights that are learned are never packed.
+            FeatureRow::Packed(_) => 0,
+        });
+        self.largest = largest.collect();
+    }
+
+    /// How `row` is scored in sums of 16 bits, if these are precise enough.
+    pub(super) fn rough_scale(&self, row: QuantizedRow<'_>) -> Option<SumScale> {
+        SumScale::rough(row, |feature| {
+            self.largest.get(feature as usize).copied().unwrap_or(0)
+        })
     }
 
     /// Puts a weight where the next one of its feature goes.
@@ -109,11 +132,12 @@ impl<P: Posting> Weights<P> {
         }
     }
 
-    /// Adds to the weight of a pair that is number `place` of the feature's postings, if these are not a dense row.
-    fn add(&mut self, feature: u32, place: usize, class: u32, more: i16) {
+    /// Adds to the weight of a pair that is number `index` of the feature's postings, if these are not a
+    /// dense row.
+    fn add(&mut self, feature: u32, index: usize, class: u32, more: i16) {
         let slot = self.slots[feature as usize];
         if slot == SPARSE {
-            let posting = &mut self.postings[self.starts[feature as usize] + place];
+            let posting = &mut self.postings[self.starts[feature as usize] + index];
             *posting = P::new(class, posting.weight().saturating_add(more));
         } else {
             let weight = &mut self.dense[slot as usize * padded(self.classes) + class as usize];
@@ -125,15 +149,17 @@ impl<P: Posting> Weights<P> {
         }
     }
 
-    /// Asks for where the weights of a feature are; for these [`Weights::ask_for`] can be called then.
-    pub(super) fn ask_where(&self, feature: u32) {
-        ask_for(&self.starts, feature as usize);
-        ask_for(&self.slots, feature as usize);
+    /// Asks for where the weights of a feature are; for these [`LearnedWeights::prefetch`] can be called
+    /// then.
+    pub(super) fn prefetch_offset(&self, feature: u32) {
+        prefetch(&self.starts, feature as usize);
+        prefetch(&self.slots, feature as usize);
+        prefetch(&self.largest, feature as usize);
     }
 
     /// Asks for the first weights of a feature that will be needed soon.
-    pub(super) fn ask_for(&self, feature: u32) {
-        ask_for(&self.postings, self.starts[feature as usize]);
+    pub(super) fn prefetch(&self, feature: u32) {
+        prefetch(&self.postings, self.starts[feature as usize]);
     }
 
     pub(super) fn features(&self) -> usize {
@@ -152,11 +178,12 @@ impl<P: Posting> Weights<P> {
         for weight in &mut self.dense {
             *weight = longer(*weight);
         }
+        self.find_largest();
     }
 
     /// Bytes beside the weights themselves, for so many features.
     pub(super) fn overhead(features: usize) -> usize {
-        (features + 1) * (size_of::<usize>() + size_of::<u32>())
+        (features + 1) * (size_of::<usize>() + size_of::<u32>() + size_of::<u16>())
     }
 
     /// Bytes that the weights take.
@@ -179,7 +206,8 @@ impl<P: Posting> Weights<P> {
             .filter(|entry| entry.1 != 0)
     }
 
-    /// How many weights of `feature` have at least this size. A loop over plain slices, of which the compiler takes many at a time.
+    /// How many weights of `feature` have at least this size. A loop over plain slices, of which the
+    /// compiler takes many at a time.
     pub(super) fn count(&self, feature: u32, least: i16) -> usize {
         let matters = |weight: i16| weight.unsigned_abs() >= least.unsigned_abs();
         match self.feature(feature) {
@@ -192,12 +220,13 @@ impl<P: Posting> Weights<P> {
         }
     }
 
-    /// Cuts the weights into parts that can be changed at the same time: part `i` holds the features from `ends[i - 1]`
-    /// up to but not including `ends[i]`. `ends` rises.
+    /// Cuts the weights into parts that can be changed at the same time: part `i` holds the features from
+    /// `ends[i - 1]` up to but not including `ends[i]`. `ends` rises.
     pub(super) fn parts(&mut self, ends: impl Iterator<Item = usize>) -> Vec<Part<'_, P>> {
         let row = padded(self.classes);
         let (mut postings, mut dense) = (&mut self.postings[..], &mut self.dense[..]);
-        let (mut first_posting, mut first_slot) = (0, 0);
+        let mut largest = &mut self.largest[..];
+        let (mut first_feature, mut first_posting, mut first_slot) = (0, 0, 0);
         let mut parts = Vec::new();
         for end in ends {
             let last_posting = self.starts[end];
@@ -206,19 +235,35 @@ impl<P: Posting> Weights<P> {
                 .partition_point(|&feature| (feature as usize) < end);
             let (part_postings, rest) = postings.split_at_mut(last_posting - first_posting);
             let (part_dense, dense_rest) = dense.split_at_mut((last_slot - first_slot) * row);
+            let (part_largest, largest_rest) = largest.split_at_mut(end - first_feature);
             parts.push(Part {
                 starts: &self.starts,
                 slots: &self.slots,
                 row,
+                first_feature,
                 first_posting,
                 first_slot,
                 postings: part_postings,
                 dense: part_dense,
+                largest: part_largest,
             });
-            (postings, dense) = (rest, dense_rest);
-            (first_posting, first_slot) = (last_posting, last_slot);
+            (postings, dense, largest) = (rest, dense_rest, largest_rest);
+            (first_feature, first_posting, first_slot) = (end, last_posting, last_slot);
         }
         parts
+    }
+
+    /// The bounds of all features' weights, to be put back by [`LearnedWeights::restore_largest`].
+    pub(super) fn largest(&self) -> &[u16] {
+        &self.largest
+    }
+
+    pub(super) fn restore_largest(&mut self, largest: Vec<u16>) -> bool {
+        let fits = largest.len() == self.largest.len();
+        if fits {
+            self.largest = largest;
+        }
+        fits
     }
 
     /// The values of all weights.
@@ -231,7 +276,7 @@ impl<P: Posting> Weights<P> {
         snapshot.0.len() == self.postings.len() && snapshot.1.len() == self.dense.len()
     }
 
-    /// The values of all weights, to be put back by [`Weights::restore`].
+    /// The values of all weights, to be put back by [`LearnedWeights::restore`].
     pub(super) fn snapshot(&self) -> (Vec<P>, Vec<i16>) {
         (self.postings.clone(), self.dense.clone())
     }
@@ -241,7 +286,7 @@ impl<P: Posting> Weights<P> {
     }
 }
 
-impl<P: Posting> FeatureRows for Weights<P> {
+impl<P: Posting> FeatureRows for LearnedWeights<P> {
     type Posting = P;
 
     fn classes(&self) -> usize {
@@ -264,15 +309,22 @@ impl<P: Posting> FeatureRows for Weights<P> {
     }
 }
 
+/// The largest size of `weights`.
+fn largest(weights: impl Iterator<Item = i16>) -> u16 {
+    weights.map(i16::unsigned_abs).max().unwrap_or(0)
+}
+
 /// A run of features whose weights one thread may change.
 pub(super) struct Part<'a, P> {
     starts: &'a [usize],
     slots: &'a [u32],
     row: usize,
+    first_feature: usize,
     first_posting: usize,
     first_slot: usize,
     postings: &'a mut [P],
     dense: &'a mut [i16],
+    largest: &'a mut [u16],
 }
 
 /// The weights of one feature, to be changed.
@@ -283,8 +335,14 @@ pub(super) enum FeatureRowMut<'a, P> {
 
 impl<P: Posting> Part<'_, P> {
     /// Asks for the first weights of a feature that will be needed soon.
-    pub(super) fn ask_for(&self, feature: u32) {
-        ask_for(self.postings, self.starts[feature as usize] - self.first_posting);
+    pub(super) fn prefetch(&self, feature: u32) {
+        prefetch(self.postings, self.starts[feature as usize] - self.first_posting);
+    }
+
+    /// Notes that weights of `feature` have come to this size.
+    pub(super) fn note_largest(&mut self, feature: u32, size: u16) {
+        let largest = &mut self.largest[feature as usize - self.first_feature];
+        *largest = size.max(*largest);
     }
 
     pub(super) fn feature(&mut self, feature: u32) -> FeatureRowMut<'_, P> {

@@ -1,21 +1,13 @@
 //! Sums of 32 bits: every product, whole.
 
-use super::{LANES, Machine, Sum};
+use super::{LANES, Machine, Sum, SumScale};
 
 impl Sum for i32 {
     const LOWEST: Self = Self::MIN;
 
-    fn has_room(_: usize) -> bool {
-        true
-    }
-
     #[inline]
-    fn value(value: i16, _: usize) -> i16 {
+    fn value(value: i16, _: SumScale) -> i16 {
         value
-    }
-
-    fn products(_: usize) -> f32 {
-        1.0
     }
 
     fn of(number: i32) -> Self {
@@ -125,7 +117,8 @@ mod avx2 {
             let both = u32::from(low as u16) | u32::from(high as u16) << 16;
             *factor = _mm256_set1_epi32(both as i32);
         }
-        // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
+        // Plain expressions throughout: closures would not have these instructions unless the compiler
+        // happens to inline them.
         for start in (0..sums.len()).step_by(16) {
             // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
             unsafe {

@@ -1,35 +1,15 @@
-//! Sums of 16 bits: twice as many fit into a register and into the cache, and scores are right to about a hundredth where a difference of
-//! one means an odds ratio of e. That is enough to know the rivals of a row.
+//! Sums of 16 bits: twice as many fit into a register and into the cache. Values are scaled by
+//! [`SumScale::rough`] first, which also says for which rows 16 bits are enough to know the rivals.
 
-use super::{LANES, Machine, Sum};
-
-/// What the product of a weight and a value is shifted by.
-const SHIFT: u32 = 15;
-
-/// Rows with so many features that less is left would lose too much.
-const LEAST_ROOM: i32 = 1 << 14;
-
-/// What sizes of values may add up to, so that sums fit 16 bits: weights are below 2^15, and rounding adds at most one half to each
-/// value and one half to each product.
-fn room(features: usize) -> i32 {
-    i32::from(i16::MAX) - features.min(1 << 15) as i32
-}
+use super::scale::SHIFT;
+use super::{LANES, Machine, Sum, SumScale};
 
 impl Sum for i16 {
     const LOWEST: Self = Self::MIN;
 
-    fn has_room(features: usize) -> bool {
-        room(features) > LEAST_ROOM
-    }
-
     #[inline]
-    fn value(value: i16, features: usize) -> i16 {
-        let share = i32::from(value) * room(features);
-        ((share + (1 << 15)) >> 16) as i16
-    }
-
-    fn products(features: usize) -> f32 {
-        ((1u64 << (16 + SHIFT)) as f64 / f64::from(room(features))) as f32
+    fn value(value: i16, scale: SumScale) -> i16 {
+        scale.apply(value)
     }
 
     fn of(number: i32) -> Self {
@@ -145,7 +125,8 @@ mod avx2 {
         for (factor, (_, value)) in factors.iter_mut().zip(rows) {
             *factor = _mm256_set1_epi16(value);
         }
-        // Plain expressions throughout: closures would not have these instructions unless the compiler happens to inline them.
+        // Plain expressions throughout: closures would not have these instructions unless the compiler
+        // happens to inline them.
         for start in (0..sums.len()).step_by(16) {
             // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
             unsafe {

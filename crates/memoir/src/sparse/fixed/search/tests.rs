@@ -24,6 +24,16 @@ impl<P: Posting> FeatureRows for Store<P> {
     }
 }
 
+impl<P: Posting> Store<P> {
+    fn largest(&self, feature: u32) -> u16 {
+        let weights = self.sparse.get(feature as usize).into_iter().flatten();
+        weights
+            .map(|posting| posting.weight().unsigned_abs())
+            .max()
+            .unwrap_or(0)
+    }
+}
+
 fn store<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool]) -> Store<P> {
     let sparse = weights
         .iter()
@@ -96,7 +106,13 @@ fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], value
         );
         assert_eq!(out, expected);
         assert_eq!(wanted, [scores[0], scores[classes - 1]]);
-        search_others(&store, row, k, &mut scratch, &mut out, &labels, &mut wanted);
+        let query = RivalQuery {
+            row,
+            scale: SumScale::EXACT,
+            labels: &labels,
+            rivals: k,
+        };
+        search_rivals(&store, query, &mut scratch, &mut out, &mut wanted);
         assert_eq!(out, others);
         assert!(
             labels
@@ -108,7 +124,8 @@ fn check<P: Posting>(classes: usize, weights: &[Vec<i16>], dense: &[bool], value
     check_rough(&store, row, k, &scores, &labels, &others);
 }
 
-/// Rough scores are near the exact ones, and no rival is missed that is clearly stronger than one that is found.
+/// Rough scores are near the exact ones, and no rival is missed that is clearly stronger than one that is
+/// found.
 fn check_rough<P: Posting>(
     store: &Store<P>,
     row: QuantizedRow<'_>,
@@ -118,14 +135,23 @@ fn check_rough<P: Posting>(
     others: &[FixedScore],
 ) {
     let features = row.indices.len();
+    let Some(scale) = SumScale::rough(row, |feature| store.largest(feature)) else {
+        return;
+    };
+    let query = RivalQuery {
+        row,
+        scale,
+        labels,
+        rivals: k,
+    };
     let (mut found, mut label_scores) = (vec![], vec![]);
     let mut scratch = SearchScratch::<i16>::default();
     for _ in 0..2 {
-        search_others(store, row, k, &mut scratch, &mut found, labels, &mut label_scores);
+        search_rivals(store, query, &mut scratch, &mut found, &mut label_scores);
         let of_labels = labels.iter().copied().zip(label_scores.iter().copied());
         let of_rivals = found.iter().map(|rival| (rival.class, rival.score));
         for (class, rough) in of_labels.chain(of_rivals) {
-            let exact = f64::from(scores[class as usize]) / f64::from(i16::products(features));
+            let exact = f64::from(scores[class as usize]) / f64::from(scale.products);
             assert!(
                 (f64::from(rough) - exact).abs() <= features as f64,
                 "{rough} {exact}"
@@ -139,7 +165,7 @@ fn check_rough<P: Posting>(
             .iter()
             .filter(|rival| found.iter().all(|found| found.class != rival.class))
         {
-            let exact = f64::from(missed.score) / f64::from(i16::products(features));
+            let exact = f64::from(missed.score) / f64::from(scale.products);
             assert!(exact <= f64::from(limit) + features as f64, "{exact} {limit}");
         }
     }
@@ -168,7 +194,8 @@ proptest! {
     }
 }
 
-/// More classes than a strip has, more dense rows than are looked up together, more wanted than some blocks hold.
+/// More classes than a strip has, more dense rows than are looked up together, more wanted than some blocks
+/// hold.
 #[test]
 fn same_as_brute_force_with_many_classes() {
     let mut state = 7u64;

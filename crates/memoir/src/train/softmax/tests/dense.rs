@@ -43,7 +43,7 @@ fn one_batch_equals_a_dense_computation() {
         .map(|c| c * c.ln())
         .sum::<f64>()
         / counts.iter().sum::<f64>();
-    let pace = |feature: u32| (0.3 * (usual - counts[feature as usize].ln())).exp();
+    let rate = |feature: u32| (0.3 * (usual - counts[feature as usize].ln())).exp();
     for (row, labels) in data.labels.iter().enumerate() {
         let score = |class: usize| -> f64 {
             data.rows
@@ -57,20 +57,20 @@ fn one_batch_equals_a_dense_computation() {
             .collect();
         let masses = rivals.iter().map(|&c| score(c).exp());
         let mass = masses.clone().sum::<f64>() + 2.5 * masses.fold(f64::INFINITY, f64::min);
-        let mut slopes = vec![0f64; classes];
+        let mut gradients = vec![0f64; classes];
         let share = (labels.len() as f64).powf(-0.5);
         for &label in labels {
             let own = score(label as usize).exp();
-            slopes[label as usize] += share * mass / (own + mass);
+            gradients[label as usize] += share * mass / (own + mass);
             for &rival in &rivals {
-                slopes[rival] -= share * score(rival).exp() / (own + mass);
+                gradients[rival] -= share * score(rival).exp() / (own + mass);
             }
         }
         for (feature, value) in data.rows.row(row).iter() {
             for class in 0..classes {
                 if frozen[feature as usize][class] != 0.0 {
                     weights[feature as usize][class] +=
-                        step * pace(feature) * f64::from(value) * slopes[class];
+                        step * rate(feature) * f64::from(value) * gradients[class];
                 }
             }
         }
@@ -82,11 +82,12 @@ fn one_batch_equals_a_dense_computation() {
         ("rivals", "12"),
         ("step-size", "0.7"),
         ("last-step-size", "0.7"),
-        ("least-slope", "0"),
         ("tail", "2.5"),
         ("rare-power", "0.3"),
         ("least-weight", "0"),
         ("trim", "0"),
+        ("size-power", "0.1"),
+        ("class-balance", "0"),
     ]);
     let scorer = trainer.scorer(&data, None, &session(1)).unwrap();
     for class in 0..classes as u32 {

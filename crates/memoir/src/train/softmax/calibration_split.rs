@@ -1,8 +1,10 @@
-//! Rows that are set aside: the weights learn from all others first, then tell what these score, and only then learn from
-//! them. So scores can be calibrated on rows that the weights have not seen, and no row is lost.
+//! Rows that are set aside: the weights learn from all others first, then tell what these score, and only
+//! then learn from them. So scores can be calibrated on rows that the weights have not seen, and no row is
+//! lost.
 //!
-//! Equal rows are set aside together: a calibration is to say how sure an answer is for a text that was never seen, and the twin
-//! of a row would tell (rightly, or wrongly where texts with several labels were replicated).
+//! Equal rows are set aside together: a calibration is to say how sure an answer is for a text that was
+//! never seen, and the twin of a row would tell (rightly, or wrongly where texts with several labels were
+//! replicated).
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -13,12 +15,12 @@ use crate::model::{Scorer, Scratch};
 use crate::sparse::Scored;
 use crate::{Result, Session};
 
-/// How far the weights move for rows that were set aside, as a share of the first step. With a fifth of all rows set
-/// aside, this brings back a third to more than half of the accuracy that they are worth.
+/// How far the weights move for rows that were set aside, as a share of the first step. With a fifth of all
+/// rows set aside, this brings back a third to more than half of the accuracy that they are worth.
 pub(super) const STEP_SHARE: f32 = 0.25;
 
 /// The rows that wait until the others have been learned from.
-pub(super) struct Aside {
+pub(super) struct CalibrationRows {
     /// Whether each row waits; empty if none does.
     waits: Vec<bool>,
     /// Rows that would wait if they were not the last of a class.
@@ -27,7 +29,7 @@ pub(super) struct Aside {
     lost: FxHashSet<u32>,
 }
 
-impl Aside {
+impl CalibrationRows {
     /// Sets rows of `data` aside. No class loses all of its rows; classes may have had some before.
     pub(super) fn choose(data: &Dataset, class_counts_before: &[u32]) -> Self {
         let mut choice = CalibrationSplit::of(&data.labels);
@@ -36,7 +38,7 @@ impl Aside {
             choice = choice.halved();
         }
         if choice.is_empty() {
-            return Self::nobody();
+            return Self::empty();
         }
         let hashes = CalibrationSplit::hashes(&data.rows);
         let mut left = data.labels.class_counts(data.classes.len());
@@ -78,7 +80,7 @@ impl Aside {
     }
 
     /// No row waits.
-    pub(super) fn nobody() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             waits: Vec::new(),
             last: Vec::new(),
@@ -105,10 +107,10 @@ impl Aside {
     }
 }
 
-/// What the rows set aside score, and those that could not be because a class has no others: without that class, so their
-/// answers are wrong, as those for classes that are not in the training data will be.
+/// What the rows set aside score, and those that could not be because a class has no others: without that
+/// class, so their answers are wrong, as those for classes that are not in the training data will be.
 pub(super) fn scores(
-    aside: &Aside,
+    aside: &CalibrationRows,
     scorer: &dyn Scorer,
     data: &Dataset,
     session: &Session<'_>,
@@ -156,7 +158,7 @@ mod tests {
         }
         data.classes = (0..6100).map(|class| class.to_string()).collect();
         data.rows.set_width(3050);
-        let aside = Aside::choose(&data, &[]);
+        let aside = CalibrationRows::choose(&data, &[]);
         let waiting = aside.rows(6000, true);
         assert!((100..330).contains(&waiting.len()), "{}", waiting.len());
         assert!(
@@ -173,7 +175,7 @@ mod tests {
             weights.iter().filter(|&&weight| weight == 0.0).count(),
             waiting.len()
         );
-        let going_on = Aside::choose(&data, &vec![1; 6100]);
+        let going_on = CalibrationRows::choose(&data, &vec![1; 6100]);
         let waiting = going_on.rows(6000, true);
         assert!(
             going_on.last.is_empty() && waiting.iter().any(|&row| data.labels.row(row as usize)[0] >= 100),

@@ -3,7 +3,7 @@
 /// Asks for the element of `all` at `index`, if there is one, so that nobody waits for it when it is needed
 /// soon after.
 #[inline]
-pub(crate) fn ask_for<T>(all: &[T], index: usize) {
+pub(crate) fn prefetch<T>(all: &[T], index: usize) {
     if let Some(element) = all.get(index) {
         #[cfg(target_arch = "x86_64")]
         {

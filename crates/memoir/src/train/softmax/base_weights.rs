@@ -1,16 +1,16 @@
-//! The weights of an earlier model, as training goes on from them.
+//! The weights of an base model, as training goes on from them.
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::rehearse;
+use super::replay;
 use crate::dataset::Dataset;
 use crate::sparse::fixed::{Posting, quantize_weight};
 use crate::train::BaseModel;
 use crate::{Error, Result, Session};
 
 /// Weights by feature, as postings sorted by class, in today's units.
-pub(super) struct Earlier<P> {
-    /// Start of each feature's postings, and one past the end.
+pub(super) struct BaseWeights<P> {
+    /// InitialScale of each feature's postings, and one past the end.
     starts: Vec<usize>,
     postings: Vec<P>,
     /// Rows that each class had.
@@ -20,22 +20,22 @@ pub(super) struct Earlier<P> {
     /// Their mean weight.
     pub(super) mean_weight: f32,
     /// Some of them, to be repeated.
-    pub(super) rehearsal: Dataset,
+    pub(super) replay: Dataset,
 }
 
-impl<P: Posting> Earlier<P> {
+impl<P: Posting> BaseWeights<P> {
     /// For going on with `new_rows` rows.
     pub(super) fn new(before: &BaseModel<'_>, new_rows: usize, session: &Session<'_>) -> Result<Self> {
         let features = before.scorer.features();
-        let mut earlier = Self {
+        let mut base = Self {
             starts: Vec::with_capacity(features + 1),
             postings: Vec::with_capacity(before.scorer.weight_storage().map_or(0, |(weights, _)| weights)),
             class_counts: before.class_counts.to_vec(),
             rows: before.rows,
             mean_weight: before.mean_weight,
-            rehearsal: rehearse::some(&before.replay, new_rows, session),
+            replay: replay::some(&before.replay, new_rows, session),
         };
-        earlier.starts.push(0);
+        base.starts.push(0);
         for feature in 0..features as u32 {
             if feature % 4096 == 0 {
                 session.check()?;
@@ -54,23 +54,22 @@ impl<P: Posting> Earlier<P> {
             let scaled = weights
                 .into_iter()
                 .map(|(class, weight)| P::new(class, quantize_weight(weight * scale)));
-            earlier
-                .postings
+            base.postings
                 .extend(scaled.filter(|posting| posting.weight() != 0));
-            earlier.starts.push(earlier.postings.len());
+            base.starts.push(base.postings.len());
         }
-        Ok(earlier)
+        Ok(base)
     }
 
     /// Nothing was learned before.
-    pub(super) fn nothing() -> Self {
+    pub(super) fn none() -> Self {
         Self {
             starts: vec![0],
             postings: Vec::new(),
             class_counts: Vec::new(),
             rows: 0,
             mean_weight: 1.0,
-            rehearsal: Dataset::default(),
+            replay: Dataset::default(),
         }
     }
 
@@ -90,7 +89,7 @@ impl<P: Posting> Earlier<P> {
         hash.update(bytemuck::cast_slice(&self.class_counts));
         hash.update(&self.rows.to_le_bytes());
         hash.update(&self.mean_weight.to_le_bytes());
-        hash.update(&self.rehearsal.fingerprint().to_le_bytes());
+        hash.update(&self.replay.fingerprint().to_le_bytes());
         hash.digest()
     }
 

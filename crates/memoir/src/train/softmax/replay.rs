@@ -8,7 +8,8 @@ use crate::dataset::Dataset;
 /// Rows repeated for each new one, at most: going on is to cost time by the new rows.
 const MOST_PER_NEW_ROW: usize = 4;
 
-/// As many of the rows in `kept` as beside `new_rows` new ones are to be repeated, chosen by the session's seed.
+/// As many of the rows in `kept` as beside `new_rows` new ones are to be repeated, chosen by the session's
+/// seed.
 pub(super) fn some(kept: &Dataset, new_rows: usize, session: &Session<'_>) -> Dataset {
     let most = new_rows.saturating_mul(MOST_PER_NEW_ROW);
     if kept.len() <= most {

@@ -40,8 +40,8 @@ const BOTH_GAIN: f64 = 1.01;
 const PAIRS_GAIN: f64 = 1.0;
 const CHARS_GAIN: f64 = 1.03;
 
-/// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts have
-/// words enough in common, and what a sample of classes promised was lost again among all of them.
+/// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
+/// have words enough in common, and what a sample of classes promised was lost again among all of them.
 const LONG_TEXT: usize = 40;
 
 /// Trains on the first rows and says how well the second are answered, from 0 to 1.

@@ -50,7 +50,8 @@ impl<S> Default for SearchScratch<S> {
     }
 }
 
-/// Dense rows are added a strip of classes at a time, so that the strip's sums stay in the first-level cache.
+/// Dense rows are added a strip of classes at a time, so that the strip's sums stay in the first-level
+/// cache.
 const STRIP: usize = 2048;
 
 /// Dense rows whose places are looked up once for all strips; a multiple of four.
@@ -269,7 +270,8 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
     for (class, &sum) in (first..).zip(rest) {
         best.offer(sum.into(), class);
     }
-    // Sums beyond the last class can only come from a damaged file; the next search must not see them either.
+    // Sums beyond the last class can only come from a damaged file; the next search must not see them
+    // either.
     sums.fill(S::default());
 }
 

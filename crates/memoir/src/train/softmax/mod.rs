@@ -1,10 +1,10 @@
 //! `softmax`, the default algorithm: a softmax over each row's labels and their strongest rivals.
 //!
-//! The loss of a row with labels Y is `|Y|^(-1/2) Σ_{y in Y} -ln( e^{s_y} / (e^{s_y} + Σ_{r in R} e^{s_r}) )`, where `s_c = <w_c, x>` is the
+//! The loss of a row with labels Y is
+//! `|Y|^(-1/2) Σ_{y in Y} -ln( e^{s_y} / (e^{s_y} + Σ_{r in R} e^{s_r}) )`, where `s_c = <w_c, x>` is the
 //! score of class c and R are the row's rivals, the strongest classes outside Y (the paper's inexact oracle
-//! finds one of them;
-//! `gradient.rs` has the details). The weights `w_c` are 16-bit fixed-point numbers and start at the class
-//! centroids.
+//! finds one of them; `gradient.rs` has the details). The weights `w_c` are 16-bit fixed-point numbers and
+//! start at the class centroids.
 //!
 //! Rows are taken in batches. All rows of a batch are scored against the same weights, in parallel. Then the
 //! weights move, each feature's by one thread and in the order of the rows. The first pass finds each row's

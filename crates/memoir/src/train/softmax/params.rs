@@ -16,8 +16,8 @@ own_parameters! {
         rescan: Option<Rescan> = "auto";
         /// Strongest wrong classes that each row is told apart from
         rivals: Option<usize> = "auto" in Kind::Integer(1, 10_000);
-        /// How scores are added up to find rivals: rough, in 16 bits where these are precise enough, which is
-        /// faster, or exact, in 32 bits; answers are always exact
+        /// How scores are added up to find rivals: rough, in 16 bits where these are precise enough, which
+        /// is faster, or exact, in 32 bits; answers are always exact
         search: Search = "rough";
         /// Probability mass of all classes that are no rivals, in masses of the weakest rival
         tail: Option<f64> = "auto" in Kind::Number(0.0, 1000.0);

@@ -163,7 +163,8 @@ impl<'a> RivalSearch<'a> {
         Ok(())
     }
 
-    /// Appends the gradients of the rows at the indices `own` of the batch, and enters rivals into the cache.
+    /// Appends the gradients of the rows at the indices `own` of the batch, and enters rivals into the
+    /// cache.
     fn scan<P: Posting>(
         &self,
         weights: &LearnedWeights<P>,

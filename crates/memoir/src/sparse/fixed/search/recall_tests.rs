@@ -11,7 +11,8 @@ use super::*;
 /// The rivals that are searched.
 const RIVALS: usize = 14;
 
-/// A rival that is stronger than the weakest one found by this much must not be missed: an odds ratio of 1.1.
+/// A rival that is stronger than the weakest one found by this much must not be missed: an odds ratio of
+/// 1.1.
 const CLEARLY: f32 = 0.1;
 
 /// Weights like those of a model: each class has some features, most of them with small weights.

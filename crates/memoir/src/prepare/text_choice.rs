@@ -63,7 +63,7 @@ fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result
         let found: f64 = hits.clone().map(gain).sum();
         let ideal: f64 = (0..labels.len().min(ANSWERS)).map(gain).sum();
         let first = hits.take(1).filter(|&rank| rank == 0).count();
-        (first as f64 + found / ideal.max(1.0)) / 2.0
+        f64::midpoint(first as f64, found / ideal.max(1.0))
     };
     let rows = 0..held_out.len();
     let scores: Vec<f64> = quiet.run(|| rows.into_par_iter().map_init(Scratch::default, score).collect());

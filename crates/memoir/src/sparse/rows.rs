@@ -242,7 +242,7 @@ impl Rows {
         (0..self.len()).map(|index| self.row(index))
     }
 
-    /// InitialScale of each row in the entry arrays, and one past the end.
+    /// Start of each row in the entry arrays, and one past the end.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }

@@ -34,7 +34,7 @@ impl Preprocessing {
                 features: rows.width().max(*features),
                 first: *first,
             },
-            (Input::Text(_), Some(features)) => Input::Text(features.pipeline()?),
+            (Input::Text(_), Some(features)) => Input::Text(Box::new(features.pipeline()?)),
             (Input::Vectors { .. }, Some(_)) => {
                 return Err(Error::Mismatch(
                     "the model was trained on vectors, so it cannot be continued with text".to_owned(),

@@ -31,7 +31,7 @@ pub enum Input {
         first: u32,
     },
     /// Raw text.
-    Text(TextPipeline),
+    Text(Box<TextPipeline>),
 }
 
 /// From text to counts.
@@ -206,7 +206,7 @@ mod tests {
             &rows,
             &LabelSets::new(),
         );
-        let input = Input::Text(features.pipeline().unwrap());
+        let input = Input::Text(Box::new(features.pipeline().unwrap()));
         let preprocessing = Preprocessing { input, weighting };
         preprocessing.apply_all(&mut rows, &session).unwrap();
         (preprocessing, rows)

@@ -131,7 +131,9 @@ fn vectors() -> Input {
 
 fn text() -> Input {
     let vocabulary: Vocabulary = ["smoke", "on", "the", "wåter"].into_iter().collect();
-    Input::Text(TextPipeline::new(TextParams::default(), vocabulary).unwrap())
+    Input::Text(Box::new(
+        TextPipeline::new(TextParams::default(), vocabulary).unwrap(),
+    ))
 }
 
 /// A folder in which one file is written and opened again and again.

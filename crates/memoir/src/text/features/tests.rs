@@ -118,7 +118,7 @@ fn features_of_a_model_keep_number_and_block_and_new_ones_come_behind() {
         layout,
     );
     let before = Preprocessing {
-        input: Input::Text(features.pipeline().unwrap()),
+        input: Input::Text(Box::new(features.pipeline().unwrap())),
         weighting,
     };
     let mut counter = TextCounter::continuing(&before).unwrap();

@@ -175,10 +175,9 @@ impl AutoParams {
             .max(1),
             batch,
             // Steps are short by then, and what is done once per batch is done less often.
-            later_batch: params.batch.unwrap_or(match continued {
-                true => batch,
-                false => batch * LATER_BATCH,
-            }),
+            later_batch: params
+                .batch
+                .unwrap_or(if continued { batch } else { batch * LATER_BATCH }),
             class_balance: 0.0,
             trim,
             // With one label a row, an answer hangs on all of its values.
@@ -219,21 +218,24 @@ impl AutoParams {
         let shape = &self.shape;
         let reliable = 1.25 * shape.rows_per_class().ln();
         let shorter = (SHORT_ROW / shape.row_length).powf(0.22);
-        let length = match shape.continued {
+        let length = if shape.continued {
             // Beside weights that were learned, centroids of new classes start short.
-            true => (0.6 * shape.rows_per_class()).clamp(4.0, 8.0),
-            false => ((sharpness + reliable) * shorter).clamp(3.0, 14.0),
+            (0.6 * shape.rows_per_class()).clamp(4.0, 8.0)
+        } else {
+            ((sharpness + reliable) * shorter).clamp(3.0, 14.0)
         };
         self.initial_scale.length = number(params.start_scale, length);
         let others = shape.classes.saturating_sub(self.rivals + 1) as f32;
-        let tail = match shape.continued {
-            true => 0.0,
-            false => (2.5 * (10.0 - sharpness) / shape.labels.powi(2)).clamp(0.0, others),
+        let tail = if shape.continued {
+            0.0
+        } else {
+            (2.5 * (10.0 - sharpness) / shape.labels.powi(2)).clamp(0.0, others)
         };
         self.tail = number(params.tail, tail);
-        let balance = match shape.continued {
-            true => 0.0,
-            false => (0.015 * sharpness).clamp(0.0, 0.15),
+        let balance = if shape.continued {
+            0.0
+        } else {
+            (0.015 * sharpness).clamp(0.0, 0.15)
         };
         self.class_balance = number(params.class_balance, balance);
         self

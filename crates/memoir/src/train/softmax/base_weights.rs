@@ -10,7 +10,7 @@ use crate::{Error, Result, Session};
 
 /// Weights by feature, as postings sorted by class, in today's units.
 pub(super) struct BaseWeights<P> {
-    /// InitialScale of each feature's postings, and one past the end.
+    /// Start of each feature's postings, and one past the end.
     starts: Vec<usize>,
     postings: Vec<P>,
     /// Rows that each class had.

@@ -26,7 +26,7 @@ pub(super) struct Layout {
 /// Weights by feature: postings sorted by class, dense rows for frequent features.
 pub(super) struct LearnedWeights<P> {
     classes: usize,
-    /// InitialScale of each feature's postings, and one past the end.
+    /// Start of each feature's postings, and one past the end.
     starts: Vec<usize>,
     postings: Vec<P>,
     /// Which dense row a feature has, or [`SPARSE`].

@@ -95,7 +95,9 @@ fn compare(row_length: usize, classes: usize) -> (usize, usize, usize) {
             .map(|_| 0.05 + random.random::<f32>().powi(3))
             .collect();
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
-        values.iter_mut().for_each(|value| *value /= length);
+        for value in &mut values {
+            *value /= length;
+        }
         let mut quantized = vec![];
         let scale = quantize_row(&values, &mut quantized);
         let exact = RivalQuery {

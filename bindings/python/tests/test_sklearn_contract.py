@@ -180,12 +180,14 @@ def test_sample_weight_changes_the_answer():
 
 
 def test_what_weights_mean(data):
-    """Weights of 1 change nothing; they are not divided by their mean, so a common factor does."""
+    """Only ratios of weights matter: softmax divides them by their mean."""
     X, y = data
     plain = MemoirClassifier().fit(X, y).decision_function(X)
     weighted = lambda weight: MemoirClassifier().fit(X, y, sample_weight=np.full(len(y), weight))
-    np.testing.assert_array_equal(weighted(1.0).decision_function(X), plain)
-    assert not np.array_equal(weighted(100.0).decision_function(X), plain)
+    for factor in (1.0, 100.0):
+        np.testing.assert_array_equal(weighted(factor).decision_function(X), plain)
+    uneven = MemoirClassifier().fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 7)
+    assert not np.array_equal(uneven.decision_function(X), plain)
     assert weighted(100.0).summary()["row_weights"] == 100 * len(y)
 
 

@@ -127,6 +127,9 @@ class MemoirTextClassifier(MemoirBase):
         text = {name: "off" if value is None else value for name, value in about["text"].items()}
         if not text["char_ngrams"]:
             text["char_ngrams_from"] = "auto"
+        if text.get("blocks"):
+            # These describe a single block of words and n-grams, which this model does not have.
+            text.update(dict.fromkeys(("word_ngrams", "char_ngrams", "char_ngrams_from", "stem"), "auto"))
         told = {name: value for name, value in text.items() if value != TEXT_DEFAULTS[name]}
         return {**super()._told_parameters(about), **told}
 

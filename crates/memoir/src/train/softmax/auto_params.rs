@@ -54,6 +54,11 @@ impl Shape {
     fn rows_per_class(&self) -> f32 {
         (self.rows as f32 / self.classes as f32).max(1.0)
     }
+
+    /// From 0 for short rows to 1 for very long ones.
+    fn longest(&self) -> f32 {
+        (1.0 - SHORT_ROW / self.row_length).max(0.0)
+    }
 }
 
 /// The mean participation ratio of the rows, (Σv²)² / Σv⁴: the number of features that hold a row's length.
@@ -109,8 +114,7 @@ impl AutoParams {
     pub(super) fn new(params: &SoftmaxParams, shape: &Shape) -> Self {
         let number = |given: Option<f64>, auto| given.map_or(auto, |given| given as f32);
         let (effort, continued) = (params.effort, shape.continued);
-        // From 0 for short rows to 1 for very long ones.
-        let longest = (1.0 - SHORT_ROW / shape.row_length).max(0.0);
+        let longest = shape.longest();
         // Fewer classes come near the strongest one where rows are long, and more where rows have several
         // labels.
         let near = (SHORT_ROW / shape.row_length * shape.labels).powf(0.25);
@@ -154,10 +158,7 @@ impl AutoParams {
                 Search::Exact => Precision::Exact,
                 Search::Rough => Precision::Rough,
             },
-            step_size: number(
-                params.step_size,
-                (2.5 + 0.8 * longest) / shape.labels.sqrt().min(1.5),
-            ),
+            step_size: number(params.step_size, (2.5 + 0.8 * longest) / shape.labels.powf(0.3)),
             // Long rows get few passes, so their steps stay longer.
             last_step_size: number(
                 params.last_step_size,
@@ -229,7 +230,7 @@ impl AutoParams {
         let tail = if shape.continued {
             0.0
         } else {
-            (2.5 * (10.0 - sharpness) / shape.labels.powi(2)).clamp(0.0, others)
+            (2.5 * (10.0 - sharpness) * (1.0 - shape.longest())).clamp(0.0, others)
         };
         self.tail = number(params.tail, tail);
         let balance = if shape.continued {
@@ -314,7 +315,8 @@ mod tests {
             let (before, after) = (at(x), at(x + 0.005));
             assert!(before.passes.abs_diff(after.passes) <= 1 && before.rivals.abs_diff(after.rivals) <= 1);
             for (before, after, most) in [
-                (before.tail, after.tail, 0.3),
+                // Its range is 0 to 25, and row length grows by 3% a step.
+                (before.tail, after.tail, 1.0),
                 (before.initial_scale.length, after.initial_scale.length, 0.3),
                 (before.class_balance, after.class_balance, 0.01),
                 (before.trim, after.trim, 0.005),

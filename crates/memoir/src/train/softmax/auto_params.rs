@@ -218,7 +218,8 @@ impl AutoParams {
         let number = |given: Option<f64>, auto| given.map_or(auto, |given| given as f32);
         let shape = &self.shape;
         let reliable = 1.25 * shape.rows_per_class().ln();
-        let shorter = (SHORT_ROW / shape.row_length).powf(0.22);
+        // Labels of one row share its features.
+        let shorter = (SHORT_ROW * shape.labels / shape.row_length).powf(0.33);
         let length = if shape.continued {
             // Beside weights that were learned, centroids of new classes start short.
             (0.6 * shape.rows_per_class()).clamp(4.0, 8.0)

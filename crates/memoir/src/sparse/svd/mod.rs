@@ -1,27 +1,25 @@
 //! Truncated singular value decomposition of sparse rows, by random projection and a few multiplications.
 //!
 //! `A` has a row for each example. A random matrix on its shorter side is multiplied by `A A^T` (or `A^T A`)
-//! a few times and made orthonormal after each, which turns it towards the strongest singular vectors; the
-//! decomposition of `A` within that subspace is then small and dense. Only the tall matrix itself is ever in
-//! memory: products are made for a few columns at a time, in its place, and it becomes the result in its
-//! place, too, if it has a row for each feature.
+//! a few times and made orthonormal after each, which turns it towards the strongest singular vectors. Only
+//! that tall matrix is ever in memory: products are made for a few columns at a time, in its place, and it
+//! becomes the result in its place, too, if it has a row for each feature.
+//!
+//! The result spans the strongest directions; it is not turned to the singular vectors themselves. Whoever
+//! uses it takes inner products of reduced rows, and no rotation changes an inner product.
 //!
 //! Everything is cut into pieces of fixed size, each computed by one thread, so results do not depend on the
 //! number of threads.
 
+mod matrix;
 mod tall;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use self::tall::Tall;
 use crate::sparse::{Reduction, RowView, Rows, dense};
 use crate::{Error, Result, Session};
-
-/// Columns computed beyond those asked for: they catch what a random start misses.
-const OVERSAMPLING: usize = 32;
 
 /// Columns that are multiplied at a time.
 const PANEL: usize = 64;
@@ -33,11 +31,11 @@ const STRIDE: usize = 64;
 /// precision.
 const WEAKEST: f64 = 1e-3;
 
-/// The strongest singular values, largest first, and their right singular vectors as a map of rows.
+/// The strongest directions of rows.
 #[derive(Debug)]
 pub struct TruncatedSvd {
-    /// Length of the data along each direction.
-    pub singular_values: Vec<f64>,
+    /// The sum of the rows' squared lengths along the directions.
+    pub squared_length: f64,
     /// From rows to their components along the directions.
     pub reduction: Reduction,
 }
@@ -58,7 +56,7 @@ pub fn truncated_svd(
     } else {
         (rows, &turned)
     };
-    let columns = (dimensions + OVERSAMPLING).min(short.len());
+    let columns = dimensions.min(short.len());
     if columns == 0 {
         return Err(Error::Unlearnable(
             "rows without features cannot be reduced".to_owned(),
@@ -79,30 +77,31 @@ pub fn truncated_svd(
     tall.orthonormalise(&mut space, session)?;
 
     session.progress("reducing", stages - 2, stages, "stages");
-    let mut within = Mat::<f32>::zeros(columns, columns);
+    let mut within = vec![0.0; columns * columns];
     for panel in panels(columns) {
         squared(short, long, &tall, &panel, &mut space, session)?;
         tall.products(&space.panel, &panel, session, |row, column, product| {
-            within[(row, column)] = product as f32;
+            within[row * columns + column] = product;
         })?;
     }
     drop(space);
-    let (squares, turn) = strongest(within, dimensions)?;
-    let singular_values: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
+    let along = |direction: usize| within[direction * columns + direction];
+    let weakest = WEAKEST * WEAKEST * (0..columns).map(along).fold(0.0, f64::max);
+    // The multiplications have brought strong directions to the front.
+    let kept = (0..columns).rev().find(|&direction| along(direction) > weakest);
+    let kept = kept.map_or(1, |last| last + 1);
+    let squared_length = (0..kept).map(along).sum();
     session.progress("reducing", stages - 1, stages, "stages");
-    tall.multiply(&turn, session)?;
     let reduction = if is_by_feature {
-        drop(turn);
-        tall.into_reduction(singular_values.len())
+        tall.into_reduction(kept)
     } else {
-        // V = A^T U / sigma
-        rounded(rows.width(), singular_values.len(), session, |feature, vector| {
+        // V = A^T U R^-1, where R^T R = U^T A A^T U: the columns of A^T U, made orthonormal.
+        let inverse = matrix::inverse_factor(within, columns, weakest).ok_or_else(too_large)?;
+        tall.multiply_triangular(&inverse, session)?;
+        rounded(rows.width(), kept, session, |feature, vector| {
             vector.fill(0.0);
             for (row, value) in turned.row(feature).iter() {
                 tall.add_row(vector, value, row as usize);
-            }
-            for (value, sigma) in vector.iter_mut().zip(&singular_values) {
-                *value = (f64::from(*value) / sigma) as f32;
             }
         })?
     };
@@ -110,7 +109,7 @@ pub fn truncated_svd(
         reduction.ok_or_else(|| Error::Unlearnable("the reduction does not fit its features".to_owned()))?;
     session.progress("reducing", stages, stages, "stages");
     Ok(TruncatedSvd {
-        singular_values,
+        squared_length,
         reduction,
     })
 }
@@ -130,10 +129,10 @@ fn transposed(rows: &Rows) -> Rows {
     let (mut indices, mut values) = (vec![0; rows.entries()], vec![0.0; rows.entries()]);
     for (number, row) in (0..).zip(rows.iter()) {
         for (column, value) in row.iter() {
-            let place = &mut next[column as usize];
-            indices[*place] = number;
-            values[*place] = value;
-            *place += 1;
+            let index = &mut next[column as usize];
+            indices[*index] = number;
+            values[*index] = value;
+            *index += 1;
         }
     }
     Rows::from_parts(offsets, indices, values, rows.len())
@@ -206,25 +205,8 @@ fn product(
     })
 }
 
-/// The largest eigenvalues of a symmetric matrix and their vectors as columns, without those that are
-/// rounding errors.
-fn strongest(symmetric: Mat<f32>, count: usize) -> Result<(Vec<f64>, Mat<f32>)> {
-    let size = symmetric.nrows();
-    let parts = symmetric
-        .self_adjoint_eigen(Side::Upper)
-        .map_err(|_| Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned()))?;
-    drop(symmetric);
-    let (values, vectors) = (parts.S().column_vector(), parts.U());
-    let largest = values[size - 1];
-    let kept = (0..size.min(count))
-        .take_while(|&place| f64::from(values[size - 1 - place]) > WEAKEST * WEAKEST * f64::from(largest))
-        .count()
-        .max(1);
-    let squares = (0..kept)
-        .map(|place| f64::from(values[size - 1 - place]))
-        .collect();
-    let turn = Mat::from_fn(size, kept, |row, place| vectors[(row, size - 1 - place)]);
-    Ok((squares, turn))
+fn too_large() -> Error {
+    Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned())
 }
 
 /// The map whose feature vectors `fill` writes.
@@ -255,19 +237,6 @@ fn rounded(
         )
     })?;
     Ok(Reduction::new(dimensions, whole.into(), factors.into()))
-}
-
-/// `left * right` for row-major `left`, into row-major `out`.
-fn multiply_rows(left: &[f32], right: MatRef<'_, f32>, out: &mut [f32]) {
-    let rows = left.len() / right.nrows();
-    matmul(
-        MatMut::from_row_major_slice_mut(out, rows, right.ncols()),
-        Accum::Replace,
-        MatRef::from_row_major_slice(left, rows, right.nrows()),
-        right,
-        1.0,
-        Par::Seq,
-    );
 }
 
 #[cfg(test)]

@@ -7,14 +7,12 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
-use super::{PANEL, Space, multiply_rows, panels};
+use super::matrix::{Part, inverse_factor, multiply_double, multiply_single};
+use super::{PANEL, Space, panels, too_large};
 use crate::sparse::{Reduction, dense};
-use crate::{Error, Result, Session};
+use crate::{Result, Session};
 
 /// Rows that are widened and multiplied at a time.
 const BLOCK: usize = 512;
@@ -114,7 +112,8 @@ impl Tall {
 
     /// Makes the columns orthonormal, in the span they have (Cholesky factor of their inner products).
     pub(super) fn orthonormalise(&mut self, space: &mut Space, session: &Session<'_>) -> Result<()> {
-        let mut inner = Mat::<f64>::zeros(self.columns, self.columns);
+        let columns = self.columns;
+        let mut inner = vec![0.0; columns * columns];
         for panel in panels(self.columns) {
             let width = panel.len();
             let own = &mut space.panel;
@@ -124,34 +123,24 @@ impl Tall {
                 self.add_part(own, 1.0, row, &panel);
             }
             self.products(own, &panel, session, |row, column, product| {
-                inner[(row, column)] = product;
+                inner[row * columns + column] = product;
             })?;
         }
-        let largest = (0..self.columns)
-            .map(|place| inner[(place, place)])
+        let largest = (0..columns)
+            .map(|column| inner[column * columns + column])
             .fold(0.0, f64::max);
         if largest < SMALLEST_SQUARE {
             return Ok(());
         }
-        for place in 0..self.columns {
-            inner[(place, place)] += SHIFT * largest;
+        for column in 0..columns {
+            inner[column * columns + column] += SHIFT * largest;
         }
-        let factor = inner.llt(Side::Upper).map_err(|_| {
-            Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned())
-        })?;
-        drop(inner);
-        let mut inverse = Mat::<f64>::zeros(self.columns, self.columns);
-        invert_lower_triangular(inverse.as_mut(), factor.L(), Par::Seq);
-        drop(factor);
-        // X := X L^-T
-        let inverse = Mat::from_fn(self.columns, self.columns, |row, column| {
-            inverse[(column, row)] as f32
-        });
+        let inverse = inverse_factor(inner, columns, 0.0).ok_or_else(too_large)?;
         self.multiply_triangular(&inverse, session)
     }
 
     /// Inner products, in double precision, of the columns up to the end of `panel` with the columns
-    /// `other`; `set` is given each with its place in the upper half of the matrix of all.
+    /// `other`; `set` is given each with its row and column in the upper half of the matrix of all.
     pub(super) fn products(
         &self,
         other: &[f32],
@@ -161,11 +150,11 @@ impl Tall {
     ) -> Result<()> {
         let width = panel.len();
         let tiles: Vec<Range<usize>> = panels(panel.end).collect();
-        let found: Vec<Mat<f64>> = session.run(|| {
+        let found: Vec<Vec<f64>> = session.run(|| {
             let found = tiles.par_iter().map_init(
                 || (Vec::new(), Vec::new()),
                 |(left, right): &mut (Vec<f64>, Vec<f64>), tile| {
-                    let mut sum = Mat::<f64>::zeros(tile.len(), width);
+                    let mut sum = vec![0.0; tile.len() * width];
                     for (block, other) in other.chunks(BLOCK * width).enumerate() {
                         session.check()?;
                         let rows = other.len() / width;
@@ -176,14 +165,9 @@ impl Tall {
                         }
                         right.clear();
                         right.extend(other.iter().map(|&value| f64::from(value)));
-                        matmul(
-                            &mut sum,
-                            Accum::Add,
-                            MatRef::from_row_major_slice(left, rows, tile.len()).transpose(),
-                            MatRef::from_row_major_slice(right, rows, width),
-                            1.0,
-                            Par::Seq,
-                        );
+                        let left = Part::new(left, rows, tile.len(), tile.len()).transposed();
+                        let right = Part::new(right, rows, width, width);
+                        multiply_double(1.0, left, right, 1.0, &mut sum, width);
                     }
                     Ok(sum)
                 },
@@ -191,64 +175,44 @@ impl Tall {
             found.collect::<Result<_>>()
         })?;
         for (tile, sum) in tiles.iter().zip(found) {
-            for (column, target) in panel.clone().enumerate() {
-                for (row, place) in tile.clone().enumerate() {
-                    set(place, target, sum[(row, column)]);
+            for (row, sums) in tile.clone().zip(sum.chunks_exact(width)) {
+                for (column, &sum) in panel.clone().zip(sums) {
+                    set(row, column, sum);
                 }
             }
         }
         Ok(())
     }
 
-    /// Multiplies by a matrix from the right, in place: there are no more columns afterwards than before.
-    pub(super) fn multiply(&mut self, right: &Mat<f32>, session: &Session<'_>) -> Result<()> {
-        let kept = right.ncols();
-        self.map_rows(kept, session, |rows, product| {
-            multiply_rows(rows, right.as_ref(), product);
-        })
-    }
-
     /// Multiplies by an upper triangular matrix from the right, in place: each panel of columns is a sum
-    /// over those before it alone, half the work.
-    fn multiply_triangular(&mut self, right: &Mat<f32>, session: &Session<'_>) -> Result<()> {
+    /// over the columns before it alone, half the work.
+    pub(super) fn multiply_triangular(&mut self, right: &[f64], session: &Session<'_>) -> Result<()> {
         let columns = self.columns;
-        self.map_rows(columns, session, |rows, product| {
+        let right: Vec<f32> = right.iter().map(|&value| value as f32).collect();
+        self.map_rows(session, |rows, product| {
             let count = rows.len() / columns;
-            let rows = MatRef::from_row_major_slice(rows, count, columns);
-            let mut product = MatMut::from_row_major_slice_mut(product, count, columns);
             for panel in (0..columns).step_by(TRIANGLE) {
                 let width = TRIANGLE.min(columns - panel);
                 let above = panel + width;
-                matmul(
-                    product.as_mut().subcols_mut(panel, width),
-                    Accum::Replace,
-                    rows.subcols(0, above),
-                    right.as_ref().submatrix(0, panel, above, width),
-                    1.0,
-                    Par::Seq,
-                );
+                let rows = Part::new(rows, count, above, columns);
+                let right = Part::new(&right[panel..], above, width, columns);
+                multiply_single(1.0, rows, right, 0.0, &mut product[panel..], columns);
             }
         })
     }
 
-    /// Replaces groups of rows by what `map` makes of them: `kept` columns each, the others become zero.
-    fn map_rows(
-        &mut self,
-        kept: usize,
-        session: &Session<'_>,
-        map: impl Fn(&[f32], &mut [f32]) + Sync,
-    ) -> Result<()> {
+    /// Replaces groups of rows by what `map` makes of them.
+    fn map_rows(&mut self, session: &Session<'_>, map: impl Fn(&[f32], &mut [f32]) + Sync) -> Result<()> {
         let columns = self.columns;
         let per_row = columns.div_ceil(PANEL);
         session.run(|| {
             let groups = self.values.par_chunks_mut(PANEL * columns);
             let groups = groups.zip(self.factors.par_chunks_mut(PANEL * per_row));
             groups.try_for_each_init(
-                || (vec![0.0; PANEL * columns], vec![0.0; PANEL * kept]),
+                || (vec![0.0; PANEL * columns], vec![0.0; PANEL * columns]),
                 |(widened, product), (whole, factors)| {
                     session.check()?;
-                    let rows = whole.len() / columns;
-                    let (widened, product) = (&mut widened[..rows * columns], &mut product[..rows * kept]);
+                    let (widened, product) = (&mut widened[..whole.len()], &mut product[..whole.len()]);
                     let own = whole.chunks_exact(columns).zip(factors.chunks_exact(per_row));
                     for ((whole, factors), wide) in own.zip(widened.chunks_exact_mut(columns)) {
                         widen_row(whole, factors, wide);
@@ -257,9 +221,8 @@ impl Tall {
                     let own = whole
                         .chunks_exact_mut(columns)
                         .zip(factors.chunks_exact_mut(per_row));
-                    for ((whole, factors), new) in own.zip(product.chunks_exact(kept)) {
-                        whole[kept..].fill(0);
-                        round_row(new, &mut whole[..kept], factors);
+                    for ((whole, factors), new) in own.zip(product.chunks_exact(columns)) {
+                        round_row(new, whole, factors);
                     }
                     Ok(())
                 },

@@ -47,14 +47,13 @@ impl ReducedTrainer {
         let svd = truncated_svd(&data.rows, self.dimensions, self.multiplications, session)?;
         let reduction = Arc::new(svd.reduction);
         let all: f64 = data.rows.iter().map(|row| f64::from(row.squared_norm())).sum();
-        let kept: f64 = svd.singular_values.iter().map(|value| value * value).sum();
         let megabytes = |bytes: usize| bytes as f64 / 1e6;
         session.note(format!(
             "rows reduced from {} features to {} dimensions, which keep {:.1}% of their squared length; the reduction \
              takes {:.0} MB, the dense weights {:.0} MB",
             reduction.features(),
             reduction.dimensions(),
-            100.0 * kept / all.max(f64::MIN_POSITIVE),
+            100.0 * svd.squared_length / all.max(f64::MIN_POSITIVE),
             megabytes(2 * reduction.values().len()),
             megabytes(4 * data.classes.len() * reduction.dimensions()),
         ));

@@ -15,13 +15,24 @@ use crate::Context;
 // How to read data. (A documentation comment would become the help of the verb that has these options.)
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading data")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Reading {
     /// Format of the data [default: from the file's name]
     ///
     /// one of libsvm, xmc, fasttext, csv, tsv, jsonl, and lines (raw text, to predict)
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
+    /// What separates the columns of a table [default: the header tells]
+    ///
+    /// a character such as `;`, or `tab`
+    #[arg(long, value_name = "C", value_parser = parse_delimiter, hide_short_help = true)]
+    delimiter: Option<u8>,
+    /// The table has no header: its columns are called 1, 2, ...
+    #[arg(long, hide_short_help = true)]
+    no_header: bool,
     /// Column (csv, tsv) or key (jsonl) of the text [default: text]
+    ///
+    /// several columns as in title,abstract
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
     /// Column or key of the labels [default: label]
@@ -49,6 +60,8 @@ impl Reading {
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
+            delimiter: self.delimiter,
+            no_header: self.no_header,
             text_column: self.text_column.clone(),
             label_column: self.label_column.clone(),
             weight_column: self.weight_column.clone(),
@@ -65,6 +78,15 @@ impl Reading {
 pub(crate) fn parse_positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// Reads a delimiter.
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err("expected one ASCII character that is no quote, such as `;`, or `tab`".to_owned()),
+    }
 }
 
 /// Fails if writing `output` would replace `other`, which the same command reads or writes.

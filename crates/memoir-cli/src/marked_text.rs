@@ -64,6 +64,13 @@ fn candidate(name: &str, candidate: &Candidate) -> String {
 /// The whole explanation as one page.
 pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
     let mut page = String::new();
+    if explanation.features.is_empty() {
+        let body = format!(
+            "<p class=\"text\">{}</p>\n<p>No answer: nothing in it is known to the model.</p>\n",
+            escape(text)
+        );
+        return html::page("no answer", STYLE, &body);
+    }
     page += &candidate("answer", &explanation.answer);
     if let Some(runner_up) = &explanation.runner_up {
         page += &candidate("runner-up", runner_up);

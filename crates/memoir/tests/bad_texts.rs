@@ -88,7 +88,7 @@ fn bad_text() {
             "text behind a quote",
             "a.csv",
             "text,label\n\"green \"hot\" tea\",a\n",
-            "a.csv:2:9: expected a comma or the line's end behind a closing quote, found text; a quote in a quoted \
+            "a.csv:2:9: expected `,` or the line's end behind a closing quote, found text; a quote in a quoted \
              field is written twice",
         ),
         case(
@@ -123,10 +123,17 @@ fn bad_text() {
             "a.csv: is UTF-16 text; expected UTF-8",
         ),
         case(
-            "semicolons",
+            "two possible delimiters",
             "a.csv",
-            "text;label\ntea;a\n",
-            "a.csv:1:1: expected columns separated by commas, found `text;label`",
+            "id,title;code\n1,tea;a\n",
+            "a.csv: cannot tell whether `,` or `;` separates the columns; give the parameter `delimiter`",
+        ),
+        case(
+            "numbers of rows as labels",
+            "a.csv",
+            "id,text\n1,tea\n2,coffee\n",
+            "a.csv: every row has a label of its own in `id`, so there is nothing to learn; give the parameter \
+             `label-column` with the column of the labels, or with `id` if that is meant",
         ),
         case(
             "the place counts comments",

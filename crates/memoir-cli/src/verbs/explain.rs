@@ -62,8 +62,37 @@ pub(crate) struct Arguments {
 struct OfLine<'a> {
     line: u64,
     #[serde(flatten)]
-    explanation: &'a Explanation,
+    explanation: Told<'a>,
 }
+
+/// An explanation, or that there is no answer to explain, as JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Answer(&'a Explanation),
+    Nothing {
+        answer: Option<Candidate>,
+        runner_up: Option<Candidate>,
+        features: [FeatureWeight; 0],
+    },
+}
+
+impl<'a> Told<'a> {
+    fn new(explanation: &'a Explanation) -> Self {
+        if explanation.features.is_empty() {
+            Self::Nothing {
+                answer: None,
+                runner_up: None,
+                features: [],
+            }
+        } else {
+            Self::Answer(explanation)
+        }
+    }
+}
+
+/// What is said of a row in which the model knows nothing.
+const NO_ANSWER: &str = "no answer: nothing in it is known to the model\n";
 
 /// The options; those that say how to read data are for `--data`.
 pub(crate) fn options(command: Command) -> Command {
@@ -116,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         let marks = model.mark(text, &explanation);
         explanation.shorten(top);
         if arguments.json {
-            serde_json::to_string_pretty(&explanation)? + "\n"
+            serde_json::to_string_pretty(&Told::new(&explanation))? + "\n"
         } else if arguments.html {
             marked_text::page(text, &marks, &explanation)
         } else if arguments.text.is_some() && shows_colours() {
@@ -144,7 +173,7 @@ fn explain_data(
             let written = if arguments.json {
                 let told = OfLine {
                     line,
-                    explanation: &explanation,
+                    explanation: Told::new(&explanation),
                 };
                 serde_json::to_writer(&mut out, &told)
                     .map_err(io::Error::from)
@@ -201,6 +230,9 @@ fn vector(text: &str, model: &Model, context: &Context) -> anyhow::Result<Rows> 
 
 /// The explanation for people. `write!` to a `String` cannot fail.
 pub(crate) fn table(explanation: &Explanation) -> String {
+    if explanation.features.is_empty() {
+        return NO_ANSWER.to_owned();
+    }
     let mut text = String::new();
     let mut side = |name: &str, candidate: &Candidate| {
         let probability = candidate.probability.map_or(String::new(), |probability| {
@@ -212,10 +244,6 @@ pub(crate) fn table(explanation: &Explanation) -> String {
     side("answer", &explanation.answer);
     if let Some(runner_up) = &explanation.runner_up {
         side("runner-up", runner_up);
-    }
-    if explanation.features.is_empty() {
-        text += "\nnothing in it is known to the model\n";
-        return text;
     }
     text += "\n  answer  runner-up  feature\n";
     for share in &explanation.features {

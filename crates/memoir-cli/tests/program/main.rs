@@ -11,5 +11,6 @@ mod determinism;
 #[cfg(unix)]
 mod interrupt;
 mod margins;
+mod odd_files;
 mod streams;
 mod support;

@@ -1,6 +1,7 @@
 //! Cuts a stream of bytes into blocks of whole records, so that blocks can be parsed apart from each other.
 
 use super::quotes::QuoteScanner;
+use super::settle::{Settled, Settling};
 use super::source::OpenSource;
 use crate::{Error, Result};
 
@@ -32,7 +33,11 @@ impl RecordEnds {
 /// Reads blocks of whole records; the last byte of each block is a line end.
 pub(super) struct BlockReader {
     source: OpenSource,
-    ends: RecordEnds,
+    settling: Settling,
+    /// What ends records, when that is settled.
+    ends: Option<RecordEnds>,
+    /// What the source is, when that is settled.
+    pub(super) settled: Option<Settled>,
     size: usize,
     /// What follows the last whole record of the block before.
     rest: Vec<u8>,
@@ -42,10 +47,12 @@ pub(super) struct BlockReader {
 
 impl BlockReader {
     /// Reads `source` in blocks of about `size` bytes.
-    pub(super) fn new(source: OpenSource, ends: RecordEnds, size: usize) -> Self {
+    pub(super) fn new(source: OpenSource, settling: Settling, size: usize) -> Self {
         Self {
             source,
-            ends,
+            settling,
+            ends: None,
+            settled: None,
             size: size.max(1),
             rest: Vec::new(),
             started: false,
@@ -61,7 +68,8 @@ impl BlockReader {
         }
         block.clear();
         block.append(&mut self.rest);
-        let mut whole = 0;
+        // What is left of the block before has been searched for record ends.
+        let (mut whole, mut searched) = (0, block.len());
         loop {
             let start = block.len();
             let room = if start < self.size {
@@ -72,12 +80,15 @@ impl BlockReader {
             block.resize(start + room, 0);
             let count = self.source.read(&mut block[start..])?;
             block.truncate(start + count);
-            let fresh = if self.started { start } else { 0 };
-            if !self.started && !self.skip_mark(&mut block, count == 0)? {
+            let at_end = count == 0;
+            if !self.started && !self.skip_mark(&mut block, at_end)? {
                 continue;
             }
-            whole = self.ends.last_in(&block, fresh, whole);
-            if count == 0 {
+            if let Some(ends) = self.record_ends(&block, at_end)? {
+                whole = ends.last_in(&block, searched, whole);
+                searched = block.len();
+            }
+            if at_end {
                 self.finished = true;
                 if block.last().is_some_and(|&byte| byte != b'\n') {
                     block.push(b'\n');
@@ -99,6 +110,15 @@ impl BlockReader {
                 ));
             }
         }
+    }
+
+    /// What ends records, as soon as `head`, which then is the first block, tells it.
+    fn record_ends(&mut self, head: &[u8], at_end: bool) -> Result<Option<&mut RecordEnds>> {
+        if self.ends.is_none() && !(at_end && head.is_empty()) {
+            self.settled = self.settling.settle(head, at_end)?;
+            self.ends = self.settled.map(Settled::record_ends);
+        }
+        Ok(self.ends.as_mut())
     }
 
     /// Removes a byte-order mark in front. `false` if more bytes are needed to tell.

@@ -1,12 +1,13 @@
 //! Reads blocks ahead in a thread of its own, so that reading, decompressing and waiting for input go on
 //! while other blocks are parsed, and so that a run can be stopped while its input is silent.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::blocks::{BlockReader, RecordEnds};
+use super::blocks::BlockReader;
+use super::settle::{Settled, Settling};
 use super::source::Source;
 use crate::{Error, Result, Session};
 
@@ -25,8 +26,16 @@ pub(super) struct Feed {
     blocks: Receiver<Result<RawBlock>>,
     /// Takes blocks back for their memory.
     used: Sender<Vec<u8>>,
+    told: Arc<Told>,
+}
+
+/// What the reading thread tells besides blocks.
+#[derive(Default)]
+struct Told {
     /// Size of the source in bytes as stored, or 0 if unknown.
-    size: Arc<AtomicU64>,
+    size: AtomicU64,
+    /// What the source is, from the first block on.
+    settled: OnceLock<Settled>,
 }
 
 impl Feed {
@@ -34,25 +43,25 @@ impl Feed {
     /// given. Problems come up with [`Feed::next_block`].
     pub(super) fn start(
         source: Source,
-        ends: RecordEnds,
+        settling: Settling,
         block_size: Option<usize>,
         ahead: usize,
     ) -> Result<Self> {
         let (sender, blocks) = sync_channel(ahead);
         let (used, reusable) = channel();
-        let size = Arc::new(AtomicU64::new(0));
-        let shared_size = Arc::clone(&size);
+        let told = Arc::new(Told::default());
+        let tells = Arc::clone(&told);
         let name = source.name().to_owned();
         std::thread::Builder::new()
             .name("memoir-read".to_owned())
             .spawn(move || {
-                if let Err(problem) = read_all(source, ends, block_size, &shared_size, &sender, &reusable) {
+                if let Err(problem) = read_all(source, settling, block_size, &tells, &sender, &reusable) {
                     // If nobody listens any more, nobody misses the message.
                     drop(sender.send(Err(problem)));
                 }
             })
             .map_err(|reason| Error::input(name, format!("cannot start a thread to read it: {reason}")))?;
-        Ok(Self { blocks, used, size })
+        Ok(Self { blocks, used, told })
     }
 
     /// Waits for the next block; `None` at the end.
@@ -80,7 +89,12 @@ impl Feed {
 
     /// Size of the source in bytes as stored, or 0 if unknown (before the first block, too).
     pub(super) fn size(&self) -> u64 {
-        self.size.load(Ordering::Relaxed)
+        self.told.size.load(Ordering::Relaxed)
+    }
+
+    /// What the source is; known when the first block is there.
+    pub(super) fn settled(&self) -> Option<Settled> {
+        self.told.settled.get().copied()
     }
 }
 
@@ -95,18 +109,21 @@ fn fitting_block_size(size: u64) -> usize {
 
 fn read_all(
     source: Source,
-    ends: RecordEnds,
+    settling: Settling,
     block_size: Option<usize>,
-    size: &AtomicU64,
+    told: &Told,
     sender: &SyncSender<Result<RawBlock>>,
     reusable: &Receiver<Vec<u8>>,
 ) -> Result<()> {
     let source = source.open()?;
-    size.store(source.size, Ordering::Relaxed);
+    told.size.store(source.size, Ordering::Relaxed);
     let counter = Arc::clone(&source.position);
     let block_size = block_size.unwrap_or_else(|| fitting_block_size(source.size));
-    let mut reader = BlockReader::new(source, ends, block_size);
+    let mut reader = BlockReader::new(source, settling, block_size);
     while let Some(bytes) = reader.next_block(reusable.try_recv().unwrap_or_default())? {
+        if let Some(settled) = reader.settled {
+            told.settled.get_or_init(|| settled);
+        }
         let position = counter.load(Ordering::Relaxed);
         if sender.send(Ok(RawBlock { bytes, position })).is_err() {
             break;

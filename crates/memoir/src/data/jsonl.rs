@@ -1,6 +1,7 @@
 //! One JSON object per line. Its keys are found like the columns of a table: `text`, and `label` or
-//! `labels`, unless options name others. Labels are a string, a whole number, an array of these, or null for
-//! none; other keys are passed over. Lines that begin with `#` are comments.
+//! `labels`, unless options name others. Capital letters do not matter, as long as one key fits. Labels are
+//! a string, a whole number, an array of these, or null for none; other keys are passed over. Lines that
+//! begin with `#` are comments.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,16 +11,19 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use serde_json::value::RawValue;
 
 use super::lines::for_each_line;
-use super::options::ReadOptions;
+use super::options::{ReadOptions, same_name};
 use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
 
 /// Parses blocks of whole lines.
 #[derive(Debug, Clone)]
 pub(super) struct JsonParser {
-    text: String,
+    /// The keys whose strings, one after the other, are the text.
+    texts: Vec<String>,
     /// The keys that may hold the labels.
     labels: Vec<String>,
     labels_needed: bool,
+    /// Whether an option names the key of the labels.
+    label_given: bool,
     weight: Option<String>,
     /// What separates labels within a string, if that was asked for.
     separator: Option<String>,
@@ -29,9 +33,45 @@ pub(super) struct JsonParser {
 /// What an object holds of interest.
 #[derive(Default)]
 struct Fields<'l> {
-    text: Option<Cow<'l, str>>,
-    labels: Option<Vec<Cow<'l, str>>>,
-    weight: Option<f64>,
+    texts: Vec<Field<Cow<'l, str>>>,
+    labels: Field<Vec<Cow<'l, str>>>,
+    weight: Field<f64>,
+}
+
+/// What was found under a wanted key.
+struct Field<T> {
+    value: Option<T>,
+    /// Whether the key is exactly the wanted one.
+    exact: bool,
+}
+
+impl<T> Default for Field<T> {
+    fn default() -> Self {
+        Self {
+            value: None,
+            exact: false,
+        }
+    }
+}
+
+impl<T> Field<T> {
+    /// Keeps `value`, found under `key`. Fails if another key fits as well.
+    fn set<E: de::Error>(&mut self, value: T, key: &str, wanted: &[String]) -> Result<(), E> {
+        let exact = wanted.iter().any(|wanted| wanted == key);
+        if exact || !self.exact {
+            if self.value.is_some() && !exact {
+                return Err(E::custom(format!(
+                    "expected one key {}, found several that differ in capital letters",
+                    shown(wanted[0].as_bytes())
+                )));
+            }
+            *self = Self {
+                value: Some(value),
+                exact,
+            };
+        }
+        Ok(())
+    }
 }
 
 impl JsonParser {
@@ -45,13 +85,25 @@ impl JsonParser {
             .clone()
             .filter(|separator| !separator.is_empty());
         Self {
-            text: options.text_column.clone().unwrap_or_else(|| "text".to_owned()),
+            texts: options
+                .text_column
+                .as_deref()
+                .unwrap_or("text")
+                .split(',')
+                .map(|key| key.trim().to_owned())
+                .collect(),
+            label_given: options.label_column.is_some(),
             labels_needed: labels_needed || options.label_column.is_some(),
             labels,
             weight: options.weight_column.clone(),
             separator: separator.filter(|_| !options.single_label),
             skip_bad_rows: options.skip_bad_rows,
         }
+    }
+
+    /// The key of the labels, unless an option names it.
+    pub(super) fn guessed_label(&self) -> Option<&str> {
+        (!self.label_given).then_some("label")
     }
 
     /// Parses whole lines.
@@ -63,10 +115,16 @@ impl JsonParser {
                 return Ok(());
             }
             let fields = self.read_fields(line)?;
-            let text = fields
-                .text
-                .ok_or_else(|| Self::missing(line, &[&self.text], "text"))?;
-            let weight = match (fields.weight, &self.weight) {
+            let mut parts = Vec::with_capacity(fields.texts.len());
+            for (field, key) in fields.texts.into_iter().zip(&self.texts) {
+                let missing = || Self::missing(line, &[key], "text");
+                parts.push(field.value.ok_or_else(missing)?);
+            }
+            let text = match &parts[..] {
+                [text] => Cow::Borrowed(&**text),
+                parts => Cow::Owned(parts.join("\n")),
+            };
+            let weight = match (fields.weight.value, &self.weight) {
                 (Some(weight), _) => {
                     let key = self.weight.as_slice();
                     let weight = read_weight(weight.to_string().as_bytes());
@@ -76,7 +134,7 @@ impl JsonParser {
                 (None, None) => None,
             };
             classes.clear();
-            match fields.labels {
+            match fields.labels.value {
                 None if self.labels_needed => {
                     let names: Vec<&str> = self.labels.iter().map(String::as_str).collect();
                     return Err(Self::missing(line, &names, "label"));
@@ -200,13 +258,23 @@ impl<'l> Visitor<'l> for ObjectVisitor<'_> {
     fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<Fields<'l>, A::Error> {
         let parser = self.0;
         let mut fields = Fields::default();
-        while let Some(key) = map.next_key_seed(TextSeed("a key"))? {
-            if *key == *parser.text {
-                fields.text = Some(map.next_value_seed(TextSeed("a string as the text"))?);
-            } else if parser.labels.iter().any(|name| *name == *key) {
-                fields.labels = Some(map.next_value_seed(LabelsSeed)?);
-            } else if parser.weight.as_ref().is_some_and(|name| *name == *key) {
-                fields.weight = Some(map.next_value()?);
+        fields.texts.resize_with(parser.texts.len(), Field::default);
+        let is = |wanted: &String, key: &str| same_name(wanted.as_bytes(), key.as_bytes());
+        while let Some(key) = map.next_key_seed(TextSeed::new("a key"))? {
+            if let Some(index) = parser.texts.iter().position(|name| is(name, &key)) {
+                let seed = TextSeed {
+                    expected: "a string as the text",
+                    nullable: parser.texts.len() > 1,
+                };
+                let wanted = &parser.texts[index..=index];
+                fields.texts[index].set(map.next_value_seed(seed)?, &key, wanted)?;
+            } else if parser.labels.iter().any(|name| is(name, &key)) {
+                fields
+                    .labels
+                    .set(map.next_value_seed(LabelsSeed)?, &key, &parser.labels)?;
+            } else if parser.weight.as_ref().is_some_and(|name| is(name, &key)) {
+                let value = map.next_value()?;
+                fields.weight.set(value, &key, parser.weight.as_slice())?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -216,13 +284,30 @@ impl<'l> Visitor<'l> for ObjectVisitor<'_> {
 }
 
 /// A string, borrowed from the line where it has no escapes; says in errors what it should have been.
-struct TextSeed(&'static str);
+struct TextSeed {
+    expected: &'static str,
+    /// Whether null is an empty string.
+    nullable: bool,
+}
+
+impl TextSeed {
+    fn new(expected: &'static str) -> Self {
+        Self {
+            expected,
+            nullable: false,
+        }
+    }
+}
 
 impl<'l> DeserializeSeed<'l> for TextSeed {
     type Value = Cow<'l, str>;
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
-        deserializer.deserialize_str(self)
+        if self.nullable {
+            deserializer.deserialize_any(self)
+        } else {
+            deserializer.deserialize_str(self)
+        }
     }
 }
 
@@ -230,7 +315,14 @@ impl<'l> Visitor<'l> for TextSeed {
     type Value = Cow<'l, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.expected)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Cow<'l, str>, E> {
+        if self.nullable {
+            return Ok(Cow::Borrowed(""));
+        }
+        Err(E::invalid_type(de::Unexpected::Unit, &self))
     }
 
     fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Cow<'l, str>, E> {

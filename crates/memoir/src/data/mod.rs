@@ -10,7 +10,7 @@
 //! | `libsvm` | `a,b 1:0.5 7:2 # weight=2` | separated by `,`; none if the line begins with a blank or a feature |
 //! | `xmc` | the same behind a line `rows features classes`, indices from 0 | whole numbers below `classes` |
 //! | `fasttext` | `__label__a __label__b some text` | marked, in front |
-//! | `csv` | `some text,a\|b`, columns named by the first line | a column, separated by `\|` |
+//! | `csv` | `some text,a\|b`, columns named by the first line; `;`, tab and `\|` separate them, too | a column, separated by `\|` |
 //! | `tsv` | the same with tabs; quotes mean nothing | the same |
 //! | `jsonl` | `{"text": "some text", "label": ["a", "b"]}` | a string, a whole number or an array of these |
 //! | `lines` | `some text` | none: for prediction only |
@@ -18,6 +18,8 @@
 //! A byte-order mark, Windows line ends, blank lines and a missing last line end are fine in all of them.
 
 mod blocks;
+mod columns;
+mod dialect;
 mod fasttext;
 mod feed;
 mod format;
@@ -31,6 +33,7 @@ mod parsed;
 mod quotes;
 mod reader;
 mod report;
+mod settle;
 mod source;
 mod table;
 

@@ -7,9 +7,14 @@ pub const MAX_FEATURES: usize = 1 << 26;
 
 /// How data is to be read. The default reads every format as its documentation says.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ReadOptions {
     /// The format; `None` takes it from the name, or from the first line where the name does not say.
     pub format: Option<Format>,
+    /// What separates the columns of a table; `None` means that the header and the first row tell.
+    pub delimiter: Option<u8>,
+    /// The table has no header: its columns are called `1`, `2` and so on.
+    pub no_header: bool,
     /// Column (csv, tsv) or key (jsonl) of the text; `None` means `text`, or in a table of two columns the
     /// one that is not the label.
     pub text_column: Option<String>,
@@ -31,4 +36,35 @@ pub struct ReadOptions {
     /// Size of the blocks that are read and parsed as one, in bytes; results do not depend on it. `None` is
     /// best.
     pub block_size: Option<usize>,
+}
+
+impl ReadOptions {
+    /// Whether a column of this name would be read, however its letters are capitalised.
+    pub(super) fn wants(&self, name: &[u8]) -> bool {
+        let name = name.trim_ascii();
+        let is = |wanted: &str| same_name(wanted.as_bytes(), name);
+        let text = self.text_column.as_deref().map_or_else(|| is("text"), is);
+        let label = match &self.label_column {
+            Some(column) => is(column),
+            None => is("label") || is("labels"),
+        };
+        text || label || self.weight_column.as_deref().is_some_and(is)
+    }
+
+    /// Whether something is said that only a table has.
+    pub(super) fn names_columns(&self) -> bool {
+        let columns = [&self.text_column, &self.label_column, &self.weight_column];
+        columns.into_iter().any(Option::is_some) || self.delimiter.is_some() || self.no_header
+    }
+}
+
+/// Whether two names differ in nothing but capital letters.
+pub(super) fn same_name(one: &[u8], other: &[u8]) -> bool {
+    if one.is_ascii() || other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    match (std::str::from_utf8(one), std::str::from_utf8(other)) {
+        (Ok(one), Ok(other)) => one.to_lowercase() == other.to_lowercase(),
+        _ => false,
+    }
 }

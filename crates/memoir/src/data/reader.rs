@@ -1,15 +1,15 @@
 //! Drives a read: settles the format, has blocks parsed in parallel and hands them on in order, with exact
 //! places of whatever is wrong.
 
-use super::blocks::RecordEnds;
+use super::dialect::Dialect;
 use super::feed::{Feed, RawBlock};
 use super::format::{preamble, without_comment};
 use super::header::Header;
 use super::jsonl::JsonParser;
 use super::libsvm::VectorParser;
 use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS};
-use super::quotes::QuoteScanner;
-use super::table::{self, TableParser};
+use super::settle::{Settled, Settling};
+use super::table::TableParser;
 use super::{Content, Format, ReadOptions, ReadReport, Source};
 use super::{fasttext, lines};
 use crate::{Error, Result, Session};
@@ -27,6 +27,7 @@ impl Parser {
     /// The parser for `format`, and the length of the header in front of `bytes`, the first block.
     fn new(
         format: Format,
+        dialect: Dialect,
         bytes: &[u8],
         options: &ReadOptions,
         labels_needed: bool,
@@ -47,7 +48,7 @@ impl Parser {
             }
             Format::FastText => (Self::FastText, 0),
             Format::Csv | Format::Tsv => {
-                let (parser, length) = TableParser::open(format, bytes, options, labels_needed)?;
+                let (parser, length) = TableParser::open(dialect, bytes, options, labels_needed)?;
                 (Self::Table(parser), length)
             }
             Format::Jsonl => (Self::Json(JsonParser::new(options, labels_needed)), 0),
@@ -69,6 +70,15 @@ impl Parser {
     fn note(&self) -> Option<&str> {
         match self {
             Self::Table(parser) => parser.note(),
+            _ => None,
+        }
+    }
+
+    /// The column of the labels, where it was guessed.
+    fn guessed_label(&self) -> Option<&str> {
+        match self {
+            Self::Table(parser) => parser.guessed_label(),
+            Self::Json(parser) => parser.guessed_label(),
             _ => None,
         }
     }
@@ -156,21 +166,24 @@ impl<'s, 'o> Reader<'s, 'o> {
     ) -> Result<Self> {
         let name = source.name().to_owned();
         let (named, vague) = source.format();
-        let likely = match purpose {
+        let by_name = match purpose {
             Purpose::Prediction(fallback) | Purpose::Measurement(fallback) if vague => Some(fallback),
             _ => named,
         };
-        let likely = options.format.or(likely);
-        let ends = match likely {
-            Some(Format::Csv) => RecordEnds::Quoted(QuoteScanner::new(table::delimiter(Format::Csv))),
-            _ => RecordEnds::Lines,
+        let labelled = !matches!(purpose, Purpose::Prediction(_));
+        let settling = Settling {
+            name: name.clone(),
+            likely: options.format.or(by_name),
+            open: options.format.is_none() && vague,
+            labelled,
+            options: options.clone(),
         };
-        let feed = Feed::start(source, ends, options.block_size, session.threads())?;
-        let mut first = feed
-            .next_block(session)?
-            .ok_or_else(|| Error::input(&name, "is empty; expected rows of data"))?;
-        // What tells the format, or the columns, comes behind comments; a raw line may begin with `#` too.
-        while !matches!(likely, Some(Format::Lines | Format::FastText)) && holds_no_row(&first.bytes) {
+        let feed = Feed::start(source, settling, options.block_size, session.threads())?;
+        let empty = || Error::input(&name, "is empty; expected rows of data");
+        let mut first = feed.next_block(session)?.ok_or_else(empty)?;
+        let Settled { format, dialect } = feed.settled().ok_or_else(empty)?;
+        // The columns of a table come behind comments.
+        while !matches!(format, Format::Lines | Format::FastText) && holds_no_row(&first.bytes) {
             let Some(next) = feed.next_block(session)? else {
                 break;
             };
@@ -178,25 +191,7 @@ impl<'s, 'o> Reader<'s, 'o> {
             first.position = next.position;
             feed.give_back(next);
         }
-        if first.bytes.starts_with(b"\xff\xfe") || first.bytes.starts_with(b"\xfe\xff") {
-            return Err(Error::input(&name, "is UTF-16 text; expected UTF-8"));
-        }
-        let shown_by_content = match options.format {
-            None if vague => Format::from_content(&first.bytes),
-            _ => None,
-        };
-        // Text where vectors are expected is a bad row, and those may be skipped.
-        let shown_by_content =
-            shown_by_content.filter(|format| *format != Format::Lines || !options.skip_bad_rows);
-        let format = shown_by_content.or(likely).ok_or_else(|| unknown_format(&name))?;
-        let labelled = !matches!(purpose, Purpose::Prediction(_));
-        if format == Format::Lines && labelled {
-            return Err(Error::input(
-                &name,
-                "raw lines have no labels; give the parameter `format` if this is another format, such as csv",
-            ));
-        }
-        let (parser, header) = Parser::new(format, &first.bytes, options, labelled)
+        let (parser, header) = Parser::new(format, dialect, &first.bytes, options, labelled)
             .map_err(|problem| located(&name, 1, problem))?;
         if let Some(note) = parser.note() {
             session.note(format!("{name}: {note}"));
@@ -232,6 +227,11 @@ impl<'s, 'o> Reader<'s, 'o> {
     /// What the rows hold.
     pub(crate) fn content(&self) -> Content {
         self.content
+    }
+
+    /// The column of the labels, where no option names it.
+    pub(crate) fn guessed_label(&self) -> Option<&str> {
+        self.parser.guessed_label()
     }
 
     /// The number of features that a header promises.
@@ -357,12 +357,4 @@ fn first_line(bytes: &[u8]) -> &[u8] {
 /// Whether all lines are blank or comments.
 fn holds_no_row(bytes: &[u8]) -> bool {
     preamble(bytes) == bytes.len()
-}
-
-fn unknown_format(name: &str) -> Error {
-    let formats = Format::ALL.map(Format::name).join(", ");
-    Error::input(
-        name,
-        format!("cannot tell the format from the name; give the parameter `format` with one of {formats}"),
-    )
 }

@@ -1,5 +1,6 @@
 //! What reading came across.
 
+use super::Content;
 use crate::Session;
 
 /// What reading came across.
@@ -18,6 +19,11 @@ pub struct ReadReport {
     pub unknown_classes: u64,
     /// Rows with a class that the model does not know.
     pub rows_with_unknown_classes: u64,
+    /// Rows in which the model knows nothing, so that they get no answer (only where data is read for a
+    /// model).
+    pub unknown_rows: u64,
+    /// What the rows hold.
+    pub content: Option<Content>,
 }
 
 impl ReadReport {
@@ -38,6 +44,14 @@ impl ReadReport {
             let classes = counted(self.unknown_classes, "class", "classes");
             let rows = counted(self.rows_with_unknown_classes, "row", "rows");
             session.note(format!("{name}: {classes} unknown to the model, in {rows}"));
+        }
+        if self.unknown_rows > 0 {
+            let rows = counted(self.unknown_rows, "row has", "rows have");
+            let what = match self.content {
+                Some(Content::Vectors) => "feature",
+                _ => "word",
+            };
+            session.note(format!("{name}: {rows} no known {what} and so no answer"));
         }
     }
 

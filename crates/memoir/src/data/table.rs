@@ -1,66 +1,51 @@
 //! Tables with a header line: comma-separated values, where a quoted field may hold commas, line ends and
 //! doubled quotes, and tab-separated values, where quotes are characters like others.
 //!
-//! Text and labels are found by the names of their columns. Without options these are `text`, and `label` or
-//! `labels`; in a table of two columns of which one is known, the other one is the other. An empty label
+//! Text and labels are found by the names of their columns ([`columns`](super::columns)). An empty label
 //! field is a row without labels. Every row must have as many columns as the header. Lines that begin with
 //! `#` and have one field are comments.
 
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use std::borrow::Cow;
 
-use super::Format;
+use csv::ByteRecord;
+
+use super::columns::Columns;
+use super::dialect::{Dialect, shown_delimiter};
 use super::lines::valid_text;
 use super::options::ReadOptions;
-use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
+use super::parsed::{Parsed, Problem, read_weight, split_labels};
 use super::quotes::{BadQuote, QuoteScanner};
 
 /// Parses blocks of whole records.
 #[derive(Debug, Clone)]
 pub(super) struct TableParser {
-    delimiter: u8,
-    quoted: bool,
-    /// Number of columns.
-    width: usize,
-    text: usize,
-    label: Option<usize>,
-    weight: Option<usize>,
+    dialect: Dialect,
+    columns: Columns,
     separator: Option<String>,
     skip_bad_rows: bool,
-    /// Which column was taken only because the other one is known.
-    note: Option<String>,
 }
 
 /// Whether a record is a line that begins with `#` and has no second field, as no row of a table has.
-fn is_comment(record: &ByteRecord) -> bool {
+pub(super) fn is_comment(record: &ByteRecord) -> bool {
     record.len() == 1 && record[0].starts_with(b"#") && !record[0].contains(&b'\n')
-}
-
-/// The delimiter of a table format.
-pub(super) fn delimiter(format: Format) -> u8 {
-    if format == Format::Tsv { b'\t' } else { b',' }
 }
 
 impl TableParser {
     /// Reads the header at the start of `bytes`: the parser, and the length of the header.
     pub(super) fn open(
-        format: Format,
+        dialect: Dialect,
         bytes: &[u8],
         options: &ReadOptions,
         labels_needed: bool,
     ) -> Result<(Self, usize), Problem> {
         let separator = options.label_separator.clone().unwrap_or_else(|| "|".to_owned());
         let mut parser = Self {
-            delimiter: delimiter(format),
-            quoted: format == Format::Csv,
-            width: 0,
-            text: 0,
-            label: None,
-            weight: None,
+            dialect,
+            columns: Columns::default(),
             separator: (!options.single_label && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
-            note: None,
         };
-        let mut reader = parser.reader(bytes);
+        let mut reader = dialect.reader(bytes);
         let mut record = ByteRecord::new();
         let mut start = 0;
         // The header stands behind comments and blank lines.
@@ -91,7 +76,7 @@ impl TableParser {
                 line: lines + problem.line,
                 ..problem
             })?;
-        Ok((parser, end))
+        Ok((parser, if options.no_header { start } else { end }))
     }
 
     /// Learns from the header, `raw`, where what is.
@@ -104,122 +89,27 @@ impl TableParser {
     ) -> Result<(), Problem> {
         self.check_quotes(raw)?;
         let mut names = Vec::with_capacity(record.len());
+        let numbers: Vec<String> = (1..=record.len()).map(|number| number.to_string()).collect();
         for (field, name) in record.iter().enumerate() {
             let name = valid_text(name).map_err(|problem| self.inside_field(raw, field, problem))?;
-            names.push(name.trim());
+            names.push(if options.no_header {
+                numbers[field].as_str()
+            } else {
+                name.trim()
+            });
         }
-        self.width = names.len();
-        self.choose_columns(&names, options, labels_needed)
+        self.columns = Columns::choose(&names, options, labels_needed)?;
+        Ok(())
     }
 
     /// What was guessed and may be wrong.
     pub(super) fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+        self.columns.note.as_deref()
     }
 
-    fn reader<'b>(&self, bytes: &'b [u8]) -> Reader<&'b [u8]> {
-        ReaderBuilder::new()
-            .delimiter(self.delimiter)
-            .quoting(self.quoted)
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(bytes)
-    }
-
-    fn choose_columns(
-        &mut self,
-        names: &[&str],
-        options: &ReadOptions,
-        labels_needed: bool,
-    ) -> Result<(), Problem> {
-        let find = |wanted: &str| names.iter().position(|&name| name == wanted);
-        let listed = || {
-            names
-                .iter()
-                .map(|name| shown(name.as_bytes()))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        let given = |wanted: &Option<String>, what: &str| match wanted {
-            None => Ok(None),
-            Some(name) => find(name).map(Some).ok_or_else(|| {
-                Problem::new(
-                    0,
-                    format!(
-                        "expected a column {} for the {what}, found {}",
-                        shown(name.as_bytes()),
-                        listed()
-                    ),
-                )
-            }),
-        };
-        if let Some((_, name)) = names
-            .iter()
-            .enumerate()
-            .find(|(index, name)| find(name) != Some(*index))
-        {
-            return Err(Problem::new(
-                0,
-                format!(
-                    "expected different columns, found {} twice",
-                    shown(name.as_bytes())
-                ),
-            ));
-        }
-        self.weight = given(&options.weight_column, "weight")?;
-        let text = given(&options.text_column, "text")?.or_else(|| find("text"));
-        let label = given(&options.label_column, "labels")?
-            .or_else(|| find("label"))
-            .or_else(|| find("labels"));
-        let other = |one: usize| (names.len() == 2 && self.weight.is_none()).then(|| 1 - one);
-        self.text = match text {
-            Some(index) => index,
-            None => match label {
-                Some(index) => other(index),
-                None => (names.len() == 1 && !labels_needed).then_some(0),
-            }
-            .ok_or_else(|| {
-                let message = match names {
-                    [name] if name.contains([';', '\t']) => format!(
-                        "expected columns separated by {}, found {}",
-                        if self.quoted { "commas" } else { "tabs" },
-                        listed()
-                    ),
-                    _ => format!(
-                        "expected a column `text`, found {}; give the parameter `text-column`",
-                        listed()
-                    ),
-                };
-                Problem::new(0, message)
-            })?,
-        };
-        self.label = label.or_else(|| other(self.text));
-        self.note = match (text, label, self.label) {
-            (None, Some(_), _) => Some(format!(
-                "the text is taken from {}",
-                shown(names[self.text].as_bytes())
-            )),
-            (Some(_), None, Some(label)) if labels_needed => Some(format!(
-                "labels are taken from {}",
-                shown(names[label].as_bytes())
-            )),
-            _ => None,
-        };
-        if self.label.is_none() && labels_needed {
-            let message = format!(
-                "expected a column `label` or `labels`, found {}; give the parameter `label-column`",
-                listed()
-            );
-            return Err(Problem::new(0, message));
-        }
-        if self.label == Some(self.text) {
-            let message = format!(
-                "expected text and labels in different columns, found both in {}",
-                shown(names[self.text].as_bytes())
-            );
-            return Err(Problem::new(0, message));
-        }
-        Ok(())
+    /// The column of the labels, unless an option names it.
+    pub(super) fn guessed_label(&self) -> Option<&str> {
+        self.columns.guessed_label.as_deref()
     }
 
     /// Parses whole records. Of a record with malformed quotes, the first line is a bad row, and what
@@ -234,7 +124,7 @@ impl TableParser {
     /// Parses records up to the first whose quotes are malformed and that has several lines; of that, the
     /// first line. The length of what was parsed, or `None` if that was all or a bad row ends the run.
     fn parse_well_quoted(&self, bytes: &[u8], parsed: &mut Parsed) -> Option<usize> {
-        let mut reader = self.reader(bytes);
+        let mut reader = self.dialect.reader(bytes);
         let mut record = ByteRecord::new();
         let mut start = 0;
         let mut classes = Vec::new();
@@ -247,7 +137,7 @@ impl TableParser {
                 start += 1;
             }
             let raw = &bytes[start..end];
-            if self.width > 1 && is_comment(&record) {
+            if self.columns.width > 1 && is_comment(&record) {
                 parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
                 start = end;
                 continue;
@@ -282,35 +172,39 @@ impl TableParser {
         parsed: &mut Parsed,
     ) -> Result<(), Problem> {
         let at_field = |field, message: String| Problem::inside(raw, self.field_start(raw, field), message);
-        if record.len() != self.width {
+        let width = self.columns.width;
+        if record.len() != width {
             let message = format!(
-                "expected {} column{}, as in the header, found {}",
-                self.width,
-                if self.width == 1 { "" } else { "s" },
+                "expected {width} column{}, as in the header, found {}",
+                if width == 1 { "" } else { "s" },
                 record.len()
             );
-            return Err(at_field(
-                if record.len() > self.width { self.width } else { 0 },
-                message,
-            ));
+            let field = if record.len() > width { width } else { 0 };
+            return Err(at_field(field, message));
         }
         let field = |field: usize| {
             valid_text(&record[field]).map_err(|problem| self.inside_field(raw, field, problem))
         };
-        let text = field(self.text)?;
-        let weight = match self.weight {
+        let texts = &self.columns.texts;
+        let text = if let [column] = texts[..] {
+            Cow::Borrowed(field(column)?)
+        } else {
+            let parts: Result<Vec<&str>, Problem> = texts.iter().map(|&column| field(column)).collect();
+            Cow::Owned(parts?.join("\n"))
+        };
+        let weight = match self.columns.weight {
             None => None,
             Some(index) => {
                 Some(read_weight(record[index].trim_ascii()).map_err(|message| at_field(index, message))?)
             }
         };
         classes.clear();
-        if let Some(index) = self.label {
+        if let Some(index) = self.columns.label {
             let labels = field(index)?;
             split_labels(labels, self.separator.as_deref(), &mut parsed.names, classes)
                 .map_err(|message| at_field(index, message))?;
         }
-        parsed.texts.push(text);
+        parsed.texts.push(&text);
         parsed.push_row(line, classes.iter().copied(), weight);
         Ok(())
     }
@@ -323,25 +217,28 @@ impl TableParser {
     }
 
     fn field_start(&self, raw: &[u8], field: usize) -> usize {
-        if self.quoted {
-            return QuoteScanner::field_start(self.delimiter, raw, field);
+        if self.dialect.quoted {
+            return QuoteScanner::field_start(self.dialect.delimiter, raw, field);
         }
-        let before = raw.split(|&byte| byte == self.delimiter).take(field);
+        let before = raw.split(|&byte| byte == self.dialect.delimiter).take(field);
         before.map(|part| part.len() + 1).sum::<usize>().min(raw.len())
     }
 
     fn check_quotes(&self, raw: &[u8]) -> Result<(), Problem> {
-        if !self.quoted {
+        if !self.dialect.quoted {
             return Ok(());
         }
-        QuoteScanner::check(self.delimiter, raw).map_err(|bad| match bad {
+        QuoteScanner::check(self.dialect.delimiter, raw).map_err(|bad| match bad {
             BadQuote::Unclosed(index) => {
                 Problem::inside(raw, index, "expected a closing quote that ends the field, found none")
             }
             BadQuote::TextAfter(index) => Problem::inside(
                 raw,
                 index,
-                "expected a comma or the line's end behind a closing quote, found text; a quote in a quoted field is written twice",
+                format!(
+                    "expected {} or the line's end behind a closing quote, found text; a quote in a quoted field is written twice",
+                    shown_delimiter(self.dialect.delimiter)
+                ),
             ),
         })
     }

@@ -1,7 +1,8 @@
 //! Is a probability what it says? And how many rows can be left to the machine at a wanted accuracy?
 //!
 //! Answers are sorted into ten thousand bins by their probability, so memory does not grow with the rows,
-//! and a threshold is known to four decimals.
+//! and a threshold is known to four decimals. The few bins of the calibration error are counted beside them:
+//! their bounds are not among those of the many.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,12 +40,14 @@ impl Bin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
     bins: Vec<Bin>,
+    coarse: [Bin; COARSE],
 }
 
 impl Default for Confidence {
     fn default() -> Self {
         Self {
             bins: vec![Bin::default(); BINS],
+            coarse: [Bin::default(); COARSE],
         }
     }
 }
@@ -98,12 +101,14 @@ impl Confidence {
     /// Counts an answer.
     pub fn add(&mut self, probability: f32, right: bool) {
         let probability = f64::from(probability).clamp(0.0, 1.0);
-        let index = ((probability * BINS as f64) as usize).min(BINS - 1);
-        self.bins[index].add(Bin {
+        let index = |bins: usize| ((probability * bins as f64) as usize).min(bins - 1);
+        let answer = Bin {
             rows: 1,
             right: u64::from(right),
             sum: (probability / UNIT) as u64,
-        });
+        };
+        self.bins[index(BINS)].add(answer);
+        self.coarse[index(COARSE)].add(answer);
     }
 
     /// What follows from the counts.
@@ -113,18 +118,15 @@ impl Confidence {
         let mean = |bin: &Bin| bin.sum as f64 * UNIT / bin.rows.max(1) as f64;
         let mut error = 0.0;
         let mut reliability = Vec::new();
-        for index in 0..COARSE {
-            let mut bin = Bin::default();
-            let range = index * BINS / COARSE..(index + 1) * BINS / COARSE;
-            self.bins[range].iter().for_each(|fine| bin.add(*fine));
+        for (index, bin) in self.coarse.iter().enumerate() {
             if bin.rows > 0 {
                 let accuracy = share(bin.right, bin.rows);
-                error += (mean(&bin) - accuracy).abs() * bin.rows as f64;
+                error += (mean(bin) - accuracy).abs() * bin.rows as f64;
                 reliability.push(ReliabilityBin {
                     from: index as f64 / COARSE as f64,
                     to: (index + 1) as f64 / COARSE as f64,
                     rows: bin.rows,
-                    confidence: mean(&bin),
+                    confidence: mean(bin),
                     accuracy,
                 });
             }
@@ -214,6 +216,22 @@ mod tests {
                 .iter()
                 .all(|coverage| coverage.threshold.is_none())
         );
+    }
+
+    #[test]
+    fn bins_end_at_their_bounds() {
+        // Just below and just above 1/15, which is no whole number of ten-thousandths.
+        let mut confidence = Confidence::default();
+        for probability in [0.066_61, 0.066_66, 0.066_67] {
+            confidence.add(probability, false);
+        }
+        let rows: Vec<u64> = confidence
+            .report()
+            .reliability
+            .iter()
+            .map(|bin| bin.rows)
+            .collect();
+        assert_eq!(rows, [2, 1]);
     }
 
     #[test]

@@ -43,10 +43,12 @@ pub fn evaluate_at(
             labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
             evaluation.add(&labels, best);
             ranking.add(&labels, best);
-            if let (Some(confidence), Some(answer)) = (&mut confidence, best.first())
-                && !labels.is_empty()
-            {
-                confidence.add(answer.score, labels.contains(&answer.class));
+            if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
+                // A row without an answer counts among those that no threshold automates.
+                match best.first() {
+                    Some(answer) => confidence.add(answer.score, labels.contains(&answer.class)),
+                    None => confidence.add(0.0, false),
+                }
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ impl Model {
         Self::load(path.as_ref(), &Catalogue::new())
     }
 
-    /// The `k` best classes of a text, best first.
+    /// The `k` best classes of a text, best first; none if it has no known word.
     pub fn predict(&self, text: &str, k: usize) -> Result<Vec<Answer<'_>>> {
         let row = self.text_row(text)?;
         Ok(self.answers(row.row(0), k, &mut Scratch::default()))
@@ -89,6 +89,9 @@ impl Model {
 
     /// The `k` best classes of a weighted row.
     fn answers(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch) -> Vec<Answer<'_>> {
+        if self.known_features(row) == 0 {
+            return Vec::new();
+        }
         let mut best = Vec::new();
         self.scorer
             .top_k(row, k.max(CANDIDATES).max(SHARING), scratch, &mut best);

@@ -42,6 +42,7 @@ const LEFT_FOR_LATER: usize = 1 << 20;
 const ALWAYS_CHECKED: [&str; 4] = ["classes.", "input.", "text.", "weighting."];
 
 /// An open model file.
+#[derive(Clone)]
 pub(super) struct Container {
     path: PathBuf,
     bytes: Arc<Mmap>,
@@ -50,6 +51,7 @@ pub(super) struct Container {
     shape: (usize, usize),
 }
 
+#[derive(Clone)]
 struct Entry {
     dtype: Dtype,
     /// Where it lies in the file.
@@ -293,6 +295,16 @@ impl Container {
             entry.range.clone(),
         )
         .ok_or_else(|| self.invalid(format!("its array `{name}` is not aligned")))
+    }
+}
+
+impl Container {
+    /// The same file for a scorer that has more classes than it declares, because some were merged.
+    pub(super) fn with_classes(&self, classes: usize) -> Self {
+        Self {
+            shape: (classes, self.shape.1),
+            ..self.clone()
+        }
     }
 }
 

@@ -5,12 +5,14 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::container::{CHECKSUMS, Container, VERSION};
+use super::merged::{MEMBERS, MERGED, Merged, Rule};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
-use super::{Calibration, Model, Origin, Replay, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Replay, Scorer, ScorerKind, Tensor, TensorSource};
 use crate::dataset::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -131,6 +133,15 @@ impl Model {
             ("classes", self.classes.len().to_string()),
             ("features", self.scorer.features().to_string()),
             ("format", "memoir".to_owned()),
+        ]);
+        if let Some(merged) = self.scorer.as_merged() {
+            let about = StoredMerged {
+                scorer: merged.inner().kind().to_owned(),
+                rule: merged.rule(),
+            };
+            texts.push((MERGED, json(&about)?));
+        }
+        texts.extend([
             ("origin", json(&self.origin)?),
             (
                 "preprocessing",
@@ -200,15 +211,47 @@ fn check_content(container: &Container, catalogue: &Catalogue) -> Result<()> {
     content.map_err(|message| container.invalid(message))
 }
 
-fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
+/// What the header says of merged classes.
+#[derive(Serialize, Deserialize)]
+struct StoredMerged {
+    /// Kind of the scorer that scores the members.
+    scorer: String,
+    rule: Rule,
+}
+
+fn load_scorer(container: &Container, catalogue: &Catalogue) -> Result<Box<dyn Scorer>> {
     let kind = container.text("scorer")?;
-    let Some(scorer_kind) = catalogue.scorers().iter().find(|known| known.kind == kind) else {
-        let known: Vec<_> = catalogue.scorers().iter().map(|known| known.kind).collect();
+    if kind != MERGED {
+        return (find_kind(kind, container, catalogue)?.load)(container);
+    }
+    let about: StoredMerged = parse(container, MERGED)?;
+    let class_of = container.u32(MEMBERS)?.to_vec();
+    let (classes, _) = container.shape();
+    Merged::check_members(&class_of, classes).map_err(|message| container.invalid(message))?;
+    let members = container.with_classes(class_of.len());
+    let inner = (find_kind(&about.scorer, container, catalogue)?.load)(&members)?;
+    if inner.classes() != class_of.len() {
         return Err(container.invalid(format!(
+            "its scorer has {} classes, and `{MEMBERS}` has {}",
+            inner.classes(),
+            class_of.len()
+        )));
+    }
+    Ok(Box::new(Merged::new(inner, class_of, classes, about.rule)))
+}
+
+fn find_kind(kind: &str, container: &Container, catalogue: &Catalogue) -> Result<ScorerKind> {
+    let known = catalogue.scorers().iter().find(|known| known.kind == kind);
+    known.copied().ok_or_else(|| {
+        let known: Vec<_> = catalogue.scorers().iter().map(|known| known.kind).collect();
+        container.invalid(format!(
             "it holds a scorer of kind `{kind}`, and this program knows: {}",
             known.join(", ")
-        )));
-    };
+        ))
+    })
+}
+
+fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
     let (class_count, feature_count) = container.shape();
     let classes = load_classes(container, class_count)?;
     let mut origin: Origin = parse(container, "origin")?;
@@ -228,7 +271,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         Some(_) => Some(Replay::from_bytes(container.u8(REHEARSAL)?)),
         None => None,
     };
-    let scorer = (scorer_kind.load)(container)?;
+    let scorer = load_scorer(container, catalogue)?;
     if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
         return Err(container.invalid(format!(
             "its scorer has {} classes and {} features where {class_count} and {feature_count} are declared",

@@ -12,6 +12,7 @@ mod file;
 mod fixed;
 mod inspect;
 mod linear;
+mod merged;
 mod output;
 mod packed;
 mod predict;
@@ -41,6 +42,7 @@ pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark, Oth
 pub use fixed::{FIXED, FixedScorer};
 pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary};
 pub use linear::{LINEAR, Linear};
+pub use merged::{Merged, Rule};
 pub use output::write_beside;
 pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
@@ -242,10 +244,19 @@ pub trait Scorer: Send + Sync {
         )))
     }
 
-    /// The same scorer with its classes renumbered, merged or gone, where each has a weight vector of its
-    /// own.
+    /// The same scorer with its classes renumbered, or gone, where each has a weight vector of its own.
     fn with_classes(self: Box<Self>, _new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
         Err(reclassify::fixed_classes(self.kind()))
+    }
+
+    /// Makes one class of those that get the same number, if this scorer has merged classes already.
+    fn merge(&mut self, _new_numbers: &NewNumbers) -> bool {
+        false
+    }
+
+    /// This scorer, if it has merged classes.
+    fn as_merged(&self) -> Option<&Merged> {
+        None
     }
 
     /// Number of stored weights and the type they are stored in (`f32`), where the scorer has such.

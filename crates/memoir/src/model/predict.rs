@@ -30,9 +30,12 @@ impl Predictions {
         self.rows == 0
     }
 
-    /// The best classes of a row, best first: as many as asked for, or as there are.
+    /// The best classes of a row, best first: as many as asked for, or as there are. None, if the model
+    /// knows nothing of what is in the row.
     pub fn row(&self, index: usize) -> &[Scored] {
-        &self.scored[index * self.per_row..(index + 1) * self.per_row]
+        let places = &self.scored[index * self.per_row..(index + 1) * self.per_row];
+        let filled = places.partition_point(|scored| scored.score > f32::NEG_INFINITY);
+        &places[..filled]
     }
 
     /// The best classes of each row.
@@ -63,7 +66,7 @@ impl Predictor<'_> {
         Ok(self)
     }
 
-    /// The `k` best classes of a text, best first.
+    /// The `k` best classes of a text, best first; none if it has no known word.
     pub fn text(&mut self, text: &str, k: usize) -> Result<&[Scored]> {
         self.row.clear();
         self.model
@@ -93,6 +96,10 @@ impl Predictor<'_> {
 
     fn best(&mut self, k: usize) -> &[Scored] {
         let row = self.row.row(0);
+        if self.model.known_features(row) == 0 {
+            self.best.clear();
+            return &self.best;
+        }
         let asked = if self.as_probabilities {
             k.max(CANDIDATES)
         } else {
@@ -212,6 +219,10 @@ impl Model {
                             let views: Vec<_> = numbers.map(|number| rows.row(number)).collect();
                             self.scorer
                                 .top_k_rows(&views, asked, scratch, &mut |number, best| {
+                                    // The best class of a row without a known feature would be the first.
+                                    if self.known_features(views[number]) == 0 {
+                                        return;
+                                    }
                                     // A scorer that knows fewer classes leaves the rest at minus infinity.
                                     let count = best.len().min(per_row);
                                     let answers = &mut answers[number * per_row..][..count];

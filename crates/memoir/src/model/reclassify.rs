@@ -1,11 +1,11 @@
 //! Classes of a model renamed, merged or retired without training anew, and what only further training needs
 //! stripped.
 //!
-//! Merging takes, for each feature, the largest of the members' weights: what speaks for one of them speaks
-//! as much for the merged class. The largest of several numbers does not depend on their order, so neither
-//! does the merged model.
+//! A merged class keeps the weights of its members, whose scores make its own ([`Merged`]). So it wins where
+//! its members together would, and the order of merging does not matter.
 
 use super::Model;
+use super::merged::{Merged, Rule, largest_of_each};
 use crate::dataset::ClassNames;
 use crate::{Error, Result};
 
@@ -18,6 +18,16 @@ pub struct NewNumbers {
 }
 
 impl NewNumbers {
+    /// Classes get these numbers, which run from 0 without a gap.
+    pub(super) fn new(numbers: Vec<Option<u32>>) -> Self {
+        let classes = numbers
+            .iter()
+            .flatten()
+            .max()
+            .map_or(0, |&last| last as usize + 1);
+        Self { numbers, classes }
+    }
+
     /// How many classes there are afterwards.
     pub fn classes(&self) -> usize {
         self.classes
@@ -30,14 +40,10 @@ impl NewNumbers {
 
     /// The postings of a feature, by rising class, as they are afterwards.
     pub fn renumber(&self, postings: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
-        let mut renumbered: Vec<(u32, f32)> = postings
+        let renumbered = postings
             .into_iter()
-            .filter_map(|(class, weight)| Some((self.number(class)?, weight)))
-            .collect();
-        renumbered.sort_by(|left, right| left.0.cmp(&right.0).then(right.1.total_cmp(&left.1)));
-        // The first of equal ones is the largest.
-        renumbered.dedup_by_key(|posting| posting.0);
-        renumbered
+            .filter_map(|(class, weight)| Some((self.number(class)?, weight)));
+        largest_of_each(renumbered.collect())
     }
 
     /// For each class afterwards, the combination by `combine` of what its members have in `of`.
@@ -164,11 +170,17 @@ impl Model {
                 None => None,
             };
         }
-        let new_numbers = NewNumbers {
-            numbers,
-            classes: names.len(),
-        };
-        self.scorer = self.scorer.with_classes(&new_numbers)?;
+        let new_numbers = NewNumbers::new(numbers);
+        if new_numbers.numbers.contains(&None) {
+            self.scorer = self.scorer.with_classes(&new_numbers)?;
+        } else if !self.scorer.merge(&new_numbers) {
+            let rule = match self.origin.algorithm.as_str() {
+                "softmax" => Rule::LogSum,
+                _ => Rule::Largest,
+            };
+            let class_of = new_numbers.numbers.iter().copied().flatten().collect();
+            self.scorer = Box::new(Merged::new(self.scorer, class_of, names.len(), rule));
+        }
         if !self.origin.class_counts.is_empty() {
             let counts = self.origin.class_counts.iter().copied();
             self.origin.class_counts = new_numbers.combine(counts, u32::saturating_add);
@@ -191,211 +203,10 @@ impl Model {
 /// The error of scorers whose classes cannot be changed.
 pub(super) fn fixed_classes(kind: &str) -> Error {
     Error::Parameter(format!(
-        "the classes of a model of kind `{kind}` can be renamed, but not merged or retired: that needs one weight vector for \
-         each class, as `softmax`, `centroid` and the other linear models have",
+        "the classes of a model of kind `{kind}` can be renamed and merged, but not retired: that needs one weight vector \
+         for each class, as `softmax`, `centroid` and the other linear models have",
     ))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::LabelSets;
-    use crate::model::{FixedScorer, LinearBuilder, Origin, Precision, Scorer, Scratch};
-    use crate::sparse::fixed::{Narrow, Posting};
-    use crate::sparse::{RowView, Rows};
-    use crate::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
-
-    /// A model over three features; `weights[feature][class]`, where 0 is no weight.
-    fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
-        let mut rows = Rows::new();
-        rows.set_width(3);
-        let needs = RowNeeds::default();
-        let scorer: Box<dyn Scorer> = if fixed {
-            let (mut offsets, mut postings) = (vec![0], Vec::new());
-            for feature in weights {
-                let stored = (0..).zip(feature).filter(|(_, weight)| **weight != 0);
-                postings.extend(stored.map(|(class, &weight)| Narrow::new(class, weight)));
-                offsets.push(postings.len() as u64);
-            }
-            Box::new(FixedScorer::new(5, offsets, postings))
-        } else {
-            let mut builder = LinearBuilder::new(5);
-            for feature in weights {
-                builder.push_feature((0..).zip(feature.map(|weight| f32::from(weight) / 16.0)));
-            }
-            Box::new(
-                builder
-                    .finish(Precision::F16)
-                    .with_bias(vec![0.1, -0.2, 0.0, 0.4, -0.5]),
-            )
-        };
-        Model {
-            calibration: None,
-            replay: None,
-            classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
-            preprocessing: Preprocessing {
-                input: Input::Vectors {
-                    features: 3,
-                    first: 1,
-                },
-                weighting: Weighting::fit(WeightingScheme::Raw, needs, &rows, &LabelSets::new()),
-            },
-            scorer,
-            origin: Origin {
-                class_counts: vec![1, 2, 3, 4, 5],
-                ..Origin::default()
-            },
-        }
-    }
-
-    /// Everything that a file would hold of the classes.
-    fn content(model: &Model) -> (Vec<String>, Vec<u32>, BTreeMap<String, Vec<u8>>) {
-        let tensors = model.scorer.tensors();
-        let arrays = tensors
-            .iter()
-            .map(|(name, array)| (name.clone(), array.bytes().to_vec()));
-        (
-            model.classes.iter().map(str::to_owned).collect(),
-            model.origin.class_counts.clone(),
-            arrays.collect(),
-        )
-    }
-
-    proptest! {
-        #[test]
-        fn merging_does_not_depend_on_the_order(
-            weights in proptest::array::uniform3(proptest::array::uniform5(-20i16..20)),
-            fixed: bool,
-            order in Just(["a", "b", "d", "e"]).prop_shuffle(),
-            cut in 2usize..4,
-        ) {
-            let at_once = model(&weights, fixed).merge_classes(&["a", "b", "d", "e"], "x").unwrap();
-            let (some, rest) = order.split_at(cut);
-            let mut second = vec!["some"];
-            second.extend_from_slice(rest);
-            second.reverse();
-            let stepwise = model(&weights, fixed)
-                .merge_classes(some, "some")
-                .unwrap()
-                .merge_classes(&second, "x")
-                .unwrap();
-            prop_assert_eq!(content(&at_once), content(&stepwise));
-            prop_assert_eq!(at_once.classes.iter().collect::<Vec<_>>(), ["x", "c"]);
-            prop_assert_eq!(at_once.origin.class_counts, [12, 3]);
-        }
-    }
-
-    fn scores(model: &Model, row: &[(u32, f32)]) -> BTreeMap<String, f32> {
-        let (indices, values): (Vec<u32>, Vec<f32>) = row.iter().copied().unzip();
-        let row = RowView {
-            indices: &indices,
-            values: &values,
-        };
-        let mut best = Vec::new();
-        model.scorer.top_k(row, 9, &mut Scratch::default(), &mut best);
-        best.iter()
-            .map(|best| (model.classes.name(best.class).to_owned(), best.score))
-            .collect()
-    }
-
-    #[test]
-    fn what_speaks_for_a_member_speaks_for_the_merged_class() {
-        for fixed in [false, true] {
-            let weights = [[16, 0, 0, 8, 0], [0, 32, 0, 4, 0], [-16, -8, 8, 0, 0]];
-            let before = model(&weights, fixed);
-            let rows = [vec![(0, 1.0)], vec![(1, 1.0)], vec![(0, 1.0), (1, 1.0), (2, 1.0)]];
-            let untouched: Vec<_> = rows.iter().map(|row| scores(&before, row)["d"]).collect();
-            let own: Vec<_> = [("a", &rows[0]), ("b", &rows[1])]
-                .map(|(name, row)| scores(&before, row)[name] - before.scorer.bias(u32::from(name == "b")))
-                .into();
-            let merged = before.merge_classes(&["b", "a"], "b").unwrap();
-            for (row, expected) in rows.iter().zip(&untouched) {
-                assert_eq!(scores(&merged, row)["d"], *expected);
-            }
-            let bias = merged.scorer.bias(0);
-            assert!((scores(&merged, &rows[0])["b"] - bias - own[0]).abs() < 1e-6);
-            assert!((scores(&merged, &rows[1])["b"] - bias - own[1]).abs() < 1e-6);
-        }
-    }
-
-    #[test]
-    fn retired_classes_are_gone_and_the_others_score_as_before() {
-        for fixed in [false, true] {
-            let weights = [[16, 1, 2, 8, 0], [0, 32, 5, 4, 7], [-16, -8, 8, 0, 3]];
-            let row = [(0, 1.0), (1, 0.5), (2, 0.25)];
-            let before = model(&weights, fixed);
-            let mut expected = scores(&before, &row);
-            let after = before.retire_classes(&["a", "d"]).unwrap();
-            expected.remove("a");
-            expected.remove("d");
-            assert_eq!(scores(&after, &row), expected);
-            assert_eq!(after.origin.class_counts, [2, 3, 5]);
-        }
-    }
-
-    #[test]
-    fn names_change_all_at_once() {
-        let mut model = model(&[[1; 5]; 3], true);
-        model
-            .rename_classes([("a", "b"), ("b", "a"), ("e", "é")])
-            .unwrap();
-        assert_eq!(
-            model.classes.iter().collect::<Vec<_>>(),
-            ["b", "a", "c", "d", "é"]
-        );
-    }
-
-    #[test]
-    fn requests_that_make_no_sense_say_why() {
-        let new = || model(&[[1; 5]; 3], false);
-        let complaint = |outcome: Result<Model>| outcome.err().unwrap().to_string();
-        assert_eq!(
-            new().rename_classes([("x", "y")]).unwrap_err().to_string(),
-            "the model has no class `x`"
-        );
-        let empty = "a class cannot have an empty name";
-        assert_eq!(new().rename_classes([("a", "")]).unwrap_err().to_string(), empty);
-        assert_eq!(complaint(new().merge_classes(&["a", "b"], "")), empty);
-        assert_eq!(
-            new().rename_classes([("a", "c")]).unwrap_err().to_string(),
-            "two classes would be called `c`; to make one class of them, merge them"
-        );
-        assert_eq!(
-            new()
-                .rename_classes([("a", "x"), ("a", "y")])
-                .unwrap_err()
-                .to_string(),
-            "class `a` is to be renamed twice"
-        );
-        assert_eq!(
-            complaint(new().merge_classes(&["a", "b"], "c")),
-            "there is another class `c` already; merge it too, or choose another name"
-        );
-        assert_eq!(
-            complaint(new().retire_classes(&["a", "b", "c", "d", "e"])),
-            "a model must keep at least one class, but all would be retired"
-        );
-    }
-
-    #[test]
-    fn a_stripped_model_answers_as_before_and_says_that_it_cannot_go_on() {
-        let mut model = model(&[[3; 5]; 3], true);
-        let row = [(0, 1.0)];
-        let before = scores(&model, &row);
-        model.strip();
-        assert_eq!(scores(&model, &row), before);
-        assert!(model.origin.class_counts.is_empty());
-        let known = &model.preprocessing;
-        let grown = known.grown(RowNeeds::default(), 4, &Rows::new(), &LabelSets::new(), None);
-        assert!(
-            grown
-                .unwrap_err()
-                .to_string()
-                .contains("was stripped from its file")
-        );
-    }
-}
+mod tests;

@@ -36,15 +36,18 @@ pub fn read_with(
     let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
     check_content(&reader, preprocessing)?;
     let mut assembly = Assembly::new(classes.clone(), 0);
+    let mut unknown = 0;
     reader.run(
         |parsed| prepare(parsed, preprocessing),
         |parsed, prepared, position| {
             prepared?;
+            unknown += unknown_rows(&parsed.rows, preprocessing);
             assembly.add(parsed, position);
             Ok(())
         },
     )?;
     let mut report = reader.take_report();
+    (report.unknown_rows, report.content) = (unknown, Some(reader.content()));
     report.unlabelled_rows = assembly.unlabelled_rows();
     report.rows_with_unknown_classes = assembly.rows_with_classes_from(classes.len() as u32);
     let data = assembly.finish(preprocessing.features());
@@ -94,11 +97,12 @@ fn stream(
 ) -> Result<ReadReport> {
     let mut reader = Reader::open(source, options, purpose, session)?;
     check_content(&reader, preprocessing)?;
-    let mut unlabelled = 0;
+    let (mut unlabelled, mut unknown) = (0, 0);
     reader.run(
         |parsed| prepare(parsed, preprocessing),
         |parsed, prepared, position| {
             prepared?;
+            unknown += unknown_rows(&parsed.rows, preprocessing);
             unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
             let numbers = |lines: &[u32]| {
                 let lines = lines.iter();
@@ -116,6 +120,7 @@ fn stream(
     )?;
     let mut report = reader.take_report();
     report.unlabelled_rows = unlabelled;
+    (report.unknown_rows, report.content) = (unknown, Some(reader.content()));
     report.tell(reader.name(), session);
     Ok(report)
 }
@@ -148,6 +153,13 @@ pub(super) fn check_content(reader: &Reader<'_, '_>, preprocessing: &Preprocessi
         reader.content(),
         wanted.formats()
     )))
+}
+
+/// Number of rows in which the model knows nothing.
+fn unknown_rows(rows: &Rows, preprocessing: &Preprocessing) -> u64 {
+    // The constant feature is in every row and says nothing.
+    let constant = usize::from(preprocessing.weighting.constant);
+    rows.iter().filter(|row| row.len() <= constant).count() as u64
 }
 
 /// Makes the rows of a block what the model wants.

@@ -7,12 +7,15 @@ use super::for_model::check_content;
 use super::text_choice::text_features;
 use super::{BaseRows, Examples, PrepOptions};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
-use crate::dataset::{ClassNames, Dataset};
+use crate::dataset::{ClassNames, Dataset, LabelSets};
 use crate::text::{Analyzer, CountedBlock, RowNeeds, TextCounter, TextFeatures, TextParams};
 use crate::{Error, Result, Session};
 
 /// Texts that are counted as one: small enough that a run stops soon when asked to.
 pub(super) const TEXTS_PER_BLOCK: usize = 1024;
+
+/// So many rows, each with another label, are hardly labelled.
+const DOUBTED_ROWS: usize = 20;
 
 /// Rows with the values that came, and their labels.
 pub(super) struct RawData {
@@ -125,6 +128,9 @@ fn read(
             "no row has a label; expected some to learn from",
         ));
     }
+    if base.is_none() {
+        check_label_column(&reader, assembly.labels())?;
+    }
     Ok(RawData {
         data: assembly.finish(width),
         features,
@@ -132,6 +138,28 @@ fn read(
         report,
         name: Some(reader.name().to_owned()),
     })
+}
+
+/// Fails if labels look like numbers of rows: nobody said that this column holds the labels, and no two rows
+/// share one.
+fn check_label_column(reader: &Reader<'_, '_>, labels: &LabelSets) -> Result<()> {
+    let Some(column) = reader.guessed_label() else {
+        return Ok(());
+    };
+    // A column of that name is doubted only where there are rows enough for a repeat.
+    let is_named = ["label", "labels"].contains(&column.to_lowercase().as_str());
+    let fewest = if is_named { DOUBTED_ROWS } else { 2 };
+    let classes = labels.iter().flatten().max().map_or(0, |&last| last as usize + 1);
+    if labels.len() < fewest || !labels.is_single() || classes < labels.len() {
+        return Ok(());
+    }
+    Err(Error::input(
+        reader.name(),
+        format!(
+            "every row has a label of its own in `{column}`, so there is nothing to learn; give the parameter \
+             `label-column` with the column of the labels, or with `{column}` if that is meant"
+        ),
+    ))
 }
 
 /// A counter of words that goes on from the words of `base`.

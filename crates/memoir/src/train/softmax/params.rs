@@ -29,7 +29,7 @@ own_parameters! {
         /// ones of rare features
         rare_power: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Length of each class's weight vector before the first step (a class centroid)
-        start_scale: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
+        start_scale: Option<f64> = "auto" in Kind::Number(0.01, 30.0);
         /// Power of the class size with which first weights grow
         size_power: Option<f64> = "auto" in Kind::Number(-1.0, 1.0);
         /// Pairs of feature and class whose first weight is smaller than this never get a weight

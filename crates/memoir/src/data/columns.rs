@@ -1,0 +1,232 @@
+//! Which columns of a table hold the text, the labels and the weight: by their names, regardless of capital
+//! letters where that leaves no doubt, or by being the other of two.
+
+use super::options::{ReadOptions, same_name};
+use super::parsed::{Problem, shown};
+
+/// What stands where in a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Number of columns.
+    pub(super) width: usize,
+    /// The columns whose texts, one after the other, are the text of a row.
+    pub(super) texts: Vec<usize>,
+    pub(super) label: Option<usize>,
+    pub(super) weight: Option<usize>,
+    /// Which column was taken only because the other one is known.
+    pub(super) note: Option<String>,
+    /// The label column's name, unless an option gives it: what labels are was guessed.
+    pub(super) guessed_label: Option<String>,
+}
+
+impl Columns {
+    /// Chooses from `names`; `labels_needed` says whether a table without labels is of no use.
+    pub(super) fn choose(
+        names: &[&str],
+        options: &ReadOptions,
+        labels_needed: bool,
+    ) -> Result<Self, Problem> {
+        let header = Header { names };
+        header.check_names()?;
+        let weight = header.given(options.weight_column.as_deref(), "weight")?;
+        let given_text = match &options.text_column {
+            None => header.find("text")?.map(|column| vec![column]),
+            Some(wanted) => Some(header.texts(wanted)?),
+        };
+        let given_label = match &options.label_column {
+            Some(wanted) => header.given(Some(wanted), "labels")?,
+            None => match header.find("label")? {
+                Some(column) => Some(column),
+                None => header.find("labels")?,
+            },
+        };
+        let other = |one: usize| (names.len() == 2 && weight.is_none()).then(|| 1 - one);
+        let texts = match &given_text {
+            Some(columns) => columns.clone(),
+            None => vec![header.guess_text(given_label.and_then(other), options)?],
+        };
+        let guess = || match texts[..] {
+            [text] => other(text),
+            _ => None,
+        };
+        let label = given_label.or_else(guess);
+        if label.is_none() && labels_needed {
+            return Err(Problem::new(
+                0,
+                format!(
+                    "expected a column `label` or `labels`, found {}; give the parameter `label-column`",
+                    header.listed()
+                ),
+            ));
+        }
+        if let Some(label) = label.filter(|label| texts.contains(label)) {
+            return Err(Problem::new(
+                0,
+                format!(
+                    "expected text and labels in different columns, found both in {}",
+                    header.shown(label)
+                ),
+            ));
+        }
+        let note = match (&given_text, given_label, label) {
+            (None, Some(_), _) => Some(format!("the text is taken from {}", header.shown(texts[0]))),
+            (Some(_), None, Some(label)) if labels_needed => {
+                Some(format!("labels are taken from {}", header.shown(label)))
+            }
+            _ => None,
+        };
+        Ok(Self {
+            width: names.len(),
+            guessed_label: label
+                .filter(|_| options.label_column.is_none())
+                .map(|label| names[label].to_owned()),
+            texts,
+            label,
+            weight,
+            note,
+        })
+    }
+}
+
+/// The names of all columns.
+struct Header<'n> {
+    names: &'n [&'n str],
+}
+
+impl Header<'_> {
+    fn shown(&self, column: usize) -> String {
+        shown(self.names[column].as_bytes())
+    }
+
+    fn listed(&self) -> String {
+        let names: Vec<String> = (0..self.names.len()).map(|column| self.shown(column)).collect();
+        names.join(", ")
+    }
+
+    /// Fails if two columns have the same name.
+    fn check_names(&self) -> Result<(), Problem> {
+        let repeated =
+            (0..self.names.len()).find(|&column| self.names[..column].contains(&self.names[column]));
+        match repeated {
+            Some(column) => Err(Problem::new(
+                0,
+                format!("expected different columns, found {} twice", self.shown(column)),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The column called `wanted`; if there is none, the one whose name differs in capital letters only.
+    fn find(&self, wanted: &str) -> Result<Option<usize>, Problem> {
+        if let Some(column) = self.names.iter().position(|&name| name == wanted) {
+            return Ok(Some(column));
+        }
+        let alike = |&column: &usize| same_name(self.names[column].as_bytes(), wanted.as_bytes());
+        let mut alike = (0..self.names.len()).filter(alike);
+        match (alike.next(), alike.next()) {
+            (Some(one), Some(other)) => Err(Problem::new(
+                0,
+                format!(
+                    "expected one column {}, found {} and {}",
+                    shown(wanted.as_bytes()),
+                    self.shown(one),
+                    self.shown(other)
+                ),
+            )),
+            (one, _) => Ok(one),
+        }
+    }
+
+    /// The column that an option names.
+    fn given(&self, wanted: Option<&str>, what: &str) -> Result<Option<usize>, Problem> {
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
+        match self.find(wanted)? {
+            None => Err(Problem::new(
+                0,
+                format!(
+                    "expected a column {} for the {what}, found {}",
+                    shown(wanted.as_bytes()),
+                    self.listed()
+                ),
+            )),
+            found => Ok(found),
+        }
+    }
+
+    /// The columns that an option names for the text, separated by commas unless one column is called so.
+    fn texts(&self, wanted: &str) -> Result<Vec<usize>, Problem> {
+        if let Some(column) = self.find(wanted)? {
+            return Ok(vec![column]);
+        }
+        let mut columns = Vec::new();
+        for name in wanted.split(',').map(str::trim) {
+            let column = self.given(Some(name), "text")?;
+            columns.extend(column.filter(|column| !columns.contains(column)));
+        }
+        Ok(columns)
+    }
+
+    /// The column of the text where none is called so: `other` than the labels, if there are two.
+    fn guess_text(&self, other: Option<usize>, options: &ReadOptions) -> Result<usize, Problem> {
+        if let Some(column) = other {
+            return Ok(column);
+        }
+        if self.names.len() > 1 || options.label_column.is_some() {
+            return Err(Problem::new(
+                0,
+                format!(
+                    "expected a column `text`, found {}; give the parameter `text-column`",
+                    self.listed()
+                ),
+            ));
+        }
+        if options.no_header {
+            return Ok(0);
+        }
+        Err(Problem::new(
+            0,
+            format!(
+                "expected a header with a column `text`, found {}; if that is the name of the only column, give the \
+             parameter `text-column`, and if it is a text, the parameter `format` with lines",
+                self.listed()
+            ),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(names: &[&str], options: &ReadOptions) -> Result<Columns, String> {
+        Columns::choose(names, options, false).map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn capital_letters_do_not_matter_where_that_leaves_no_doubt() {
+        let default = ReadOptions::default();
+        let chosen = choose(&["ID", "Label", "TEXT"], &default).unwrap();
+        assert_eq!((chosen.texts, chosen.label), (vec![2], Some(1)));
+        let chosen = choose(&["Text", "text", "n"], &default).unwrap();
+        assert_eq!(chosen.texts, [1], "the exact name wins");
+        let complaint = choose(&["Text", "TEXT", "n"], &default).unwrap_err();
+        assert_eq!(complaint, "expected one column `text`, found `Text` and `TEXT`");
+    }
+
+    #[test]
+    fn several_columns_make_the_text() {
+        let several = |columns: &str| ReadOptions {
+            text_column: Some(columns.to_owned()),
+            ..ReadOptions::default()
+        };
+        let names = ["title", "label", "abstract"];
+        assert_eq!(choose(&names, &several("abstract, Title")).unwrap().texts, [2, 0]);
+        assert_eq!(choose(&["a,b", "a", "b"], &several("a,b")).unwrap().texts, [0]);
+        assert_eq!(
+            choose(&names, &several("title,body")).unwrap_err(),
+            "expected a column `body` for the text, found `title`, `label`, `abstract`"
+        );
+    }
+}

@@ -166,8 +166,8 @@ impl Model {
             let mut evaluation = Evaluation::new();
             let mut best = Vec::new();
             for row in 0..sets.len() {
-                let places = row * k..(row + 1) * k;
-                let ranked = classes[places.clone()].iter().zip(&scores[places]);
+                let range = row * k..(row + 1) * k;
+                let ranked = classes[range.clone()].iter().zip(&scores[range]);
                 best.clear();
                 best.extend(ranked.map(|(&class, &score)| Scored { class, score }));
                 evaluation.add(sets.row(row), &best);

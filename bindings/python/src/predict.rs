@@ -78,13 +78,13 @@ impl Worker {
     }
 }
 
-/// Gives the places from `scored` on to the classes that are not there yet, lowest number first.
+/// Gives the slots from `scored` on to the classes that are not there yet, lowest number first.
 fn fill(classes: &mut [u32], scored: usize) {
     let (there, rest) = classes.split_at_mut(scored);
     let others = (0..).filter(|class| !there.contains(class));
     rest.iter_mut()
         .zip(others)
-        .for_each(|(place, class)| *place = class);
+        .for_each(|(slot, class)| *slot = class);
 }
 
 /// Predicts in the calling thread.
@@ -92,9 +92,9 @@ pub(crate) fn few(model: &Model, source: &Shared<'_>, k: usize, measure: Measure
     let mut worker = Worker::default();
     let (mut classes, mut scores) = room(source.len() * k);
     if k > 0 {
-        let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
-        for (index, places) in places.enumerate() {
-            worker.predict(model, source, index, measure, places)?;
+        let slots = classes.chunks_mut(k).zip(scores.chunks_mut(k));
+        for (index, slots) in slots.enumerate() {
+            worker.predict(model, source, index, measure, slots)?;
         }
     }
     Ok((classes, scores))
@@ -117,9 +117,9 @@ pub(crate) fn many(
                 .enumerate()
                 .try_for_each_init(Worker::default, |worker, (stride, (classes, scores))| {
                     session.check()?;
-                    let places = classes.chunks_mut(k).zip(scores.chunks_mut(k));
-                    for (index, places) in places.enumerate() {
-                        worker.predict(model, source, stride * STRIDE + index, measure, places)?;
+                    let slots = classes.chunks_mut(k).zip(scores.chunks_mut(k));
+                    for (index, slots) in slots.enumerate() {
+                        worker.predict(model, source, stride * STRIDE + index, measure, slots)?;
                     }
                     Ok(())
                 })
@@ -128,6 +128,6 @@ pub(crate) fn many(
     Ok((classes, scores))
 }
 
-fn room(places: usize) -> Flat {
-    (vec![0; places], vec![f32::NEG_INFINITY; places])
+fn room(slots: usize) -> Flat {
+    (vec![0; slots], vec![f32::NEG_INFINITY; slots])
 }

@@ -6,18 +6,18 @@ use memoir::{Error, Result};
 
 /// An array of weights.
 #[derive(Debug)]
-pub(crate) enum Weights {
+pub(crate) enum FloatWeights {
     F32(Storage<f32>),
     F16(Storage<f16>),
 }
 
-impl From<Vec<f32>> for Weights {
+impl From<Vec<f32>> for FloatWeights {
     fn from(weights: Vec<f32>) -> Self {
         Self::F32(weights.into())
     }
 }
 
-impl Weights {
+impl FloatWeights {
     /// The array called `name`, in whichever precision it is.
     pub(crate) fn load(source: &dyn TensorSource, name: &str) -> Result<Self> {
         Ok(match source.element(name) {
@@ -33,11 +33,11 @@ impl Weights {
         }
     }
 
-    /// Weight number `place`, and 0 behind the last.
-    pub(crate) fn get(&self, place: usize) -> f32 {
+    /// Weight number `index`, and 0 behind the last.
+    pub(crate) fn get(&self, index: usize) -> f32 {
         match self {
-            Self::F32(weights) => weights.get(place).copied().unwrap_or(0.0),
-            Self::F16(weights) => weights.get(place).map_or(0.0, |weight| weight.to_f32()),
+            Self::F32(weights) => weights.get(index).copied().unwrap_or(0.0),
+            Self::F16(weights) => weights.get(index).map_or(0.0, |weight| weight.to_f32()),
         }
     }
 

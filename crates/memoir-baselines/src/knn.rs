@@ -91,10 +91,10 @@ impl Knn {
             let row = data.rows.row(row);
             let scale = inverse_length(row);
             for (feature, value) in row.iter() {
-                let place = &mut next[feature as usize];
-                rows[*place as usize] = voter as u32;
-                values[*place as usize] = value * scale;
-                *place += 1;
+                let slot = &mut next[feature as usize];
+                rows[*slot as usize] = voter as u32;
+                values[*slot as usize] = value * scale;
+                *slot += 1;
             }
         }
         Ok(Neighbours {

@@ -250,11 +250,11 @@ mod tests {
             fs::write(&checkpoints.path, &whole[..cut]).unwrap();
             assert!(checkpoints.load(&OF).is_err(), "cut at {cut}");
         }
-        for place in 0..whole.len() {
+        for offset in 0..whole.len() {
             let mut bytes = whole.clone();
-            bytes[place] ^= 1;
+            bytes[offset] ^= 1;
             fs::write(&checkpoints.path, bytes).unwrap();
-            assert!(checkpoints.load(&OF).is_err(), "changed at {place}");
+            assert!(checkpoints.load(&OF).is_err(), "changed at {offset}");
         }
     }
 }

@@ -6,7 +6,7 @@ use memoir::{Result, RowView, Scored};
 
 use super::grow::Tree;
 use super::tail::Tail;
-use crate::halves::{self, Weights};
+use crate::halves::{self, FloatWeights};
 use crate::ranking::{check_offsets, complete};
 
 /// The kind of scorer, for a catalogue.
@@ -28,7 +28,7 @@ pub(super) struct Forest {
     /// Node `n` owns the weights `separator_offsets[n]..separator_offsets[n + 1]`.
     separator_offsets: Storage<u64>,
     separator_features: Storage<u32>,
-    separator_weights: Weights,
+    separator_weights: FloatWeights,
     /// Node `n` owns the labels `leaf_offsets[n]..leaf_offsets[n + 1]`.
     leaf_offsets: Storage<u64>,
     leaf_classes: Storage<u32>,
@@ -95,7 +95,7 @@ impl Forest {
             bias: source.f32("forest.bias")?,
             separator_offsets: source.u64("weights.offsets")?,
             separator_features: source.u32("weights.features")?,
-            separator_weights: Weights::load(source, "weights.values")?,
+            separator_weights: FloatWeights::load(source, "weights.values")?,
             leaf_offsets: source.u64("leaves.offsets")?,
             leaf_classes: source.u32("leaves.classes")?,
             leaf_shares: source.f32("leaves.shares")?,
@@ -157,8 +157,8 @@ impl Forest {
         let features = &self.separator_features[range.clone()];
         let mut score = self.bias[node];
         for (feature, value) in row.iter() {
-            if let Ok(place) = features.binary_search(&feature) {
-                score += value * self.separator_weights.get(range.start + place);
+            if let Ok(index) = features.binary_search(&feature) {
+                score += value * self.separator_weights.get(range.start + index);
             }
         }
         score > 0.0

@@ -60,13 +60,13 @@ impl Columns {
             rows: vec![0; total],
             values: vec![0.0; total],
         };
-        for (place, &row) in rows.iter().enumerate() {
+        for (index, &row) in rows.iter().enumerate() {
             let entries = data.row(row as usize);
             let numbered = entries
                 .iter()
                 .map(|(feature, value)| (numbering.number(feature) as usize, value));
             for (column, value) in numbered.chain([(constant, 1.0)]) {
-                columns.rows[next[column]] = place as u32;
+                columns.rows[next[column]] = index as u32;
                 columns.values[next[column]] = value;
                 next[column] += 1;
             }

@@ -27,7 +27,7 @@ use rand::seq::SliceRandom;
 
 use crate::objective::Objective;
 use project::project;
-use weights::Weights;
+use weights::GrowingWeights;
 
 /// Rows between two looks at the cancel flag.
 const STRIDE: usize = 256;
@@ -54,15 +54,15 @@ pub(crate) struct Settings {
 pub(crate) struct Solver<'a> {
     data: &'a Dataset,
     settings: &'a Settings,
-    weights: Weights,
+    weights: GrowingWeights,
     /// For each row its variables that are not zero: right classes positive, wrong ones negative, classes in
     /// order.
     duals: Vec<Vec<(u32, f32)>>,
-    scratch: Scratch,
+    scratch: StepScratch,
 }
 
 #[derive(Default)]
-struct Scratch {
+struct StepScratch {
     scores: Vec<f32>,
     best: TopK,
     found: Vec<Scored>,
@@ -83,11 +83,11 @@ impl<'a> Solver<'a> {
         Ok(Self {
             data,
             settings,
-            weights: Weights::new(data.rows.width(), classes, settings.l1 as f32),
+            weights: GrowingWeights::new(data.rows.width(), classes, settings.l1 as f32),
             duals: vec![Vec::new(); data.len()],
-            scratch: Scratch {
+            scratch: StepScratch {
                 scores: vec![0.0; classes],
-                ..Scratch::default()
+                ..StepScratch::default()
             },
         })
     }
@@ -154,7 +154,7 @@ impl<'a> Solver<'a> {
         if labels.is_empty() || squared_norm <= 0.0 || cost <= 0.0 {
             return 0.0;
         }
-        let Scratch {
+        let StepScratch {
             scores,
             best,
             found,
@@ -177,7 +177,7 @@ impl<'a> Solver<'a> {
         wrong.sort_unstable();
         wrong.dedup();
         let old = |class: u32| match duals.binary_search_by_key(&class, |dual| dual.0) {
-            Ok(place) => f64::from(duals[place].1),
+            Ok(index) => f64::from(duals[index].1),
             Err(_) => 0.0,
         };
         let score = |class: u32| f64::from(scores[class as usize]);
@@ -229,7 +229,7 @@ impl<'a> Solver<'a> {
             if labels.is_empty() {
                 continue;
             }
-            let Scratch {
+            let StepScratch {
                 scores, best, found, ..
             } = &mut self.scratch;
             self.weights.scores(self.data.rows.row(index), scores);

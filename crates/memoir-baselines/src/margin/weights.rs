@@ -17,14 +17,14 @@ enum Postings {
 
 /// Sums of rows by feature and class, and the weights that follow from them.
 #[derive(Debug, Clone)]
-pub(super) struct Weights {
+pub(super) struct GrowingWeights {
     features: Vec<Postings>,
     classes: usize,
     /// A weight is its sum moved towards zero by this much, or zero (soft threshold).
     l1: f32,
 }
 
-impl Weights {
+impl GrowingWeights {
     pub(super) fn new(features: usize, classes: usize, l1: f32) -> Self {
         Self {
             features: vec![Postings::Few(Vec::new(), Vec::new()); features],

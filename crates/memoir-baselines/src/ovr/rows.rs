@@ -6,7 +6,7 @@ use memoir::Rows;
 /// Entries that are shortened at a time.
 const STRIDE: usize = 1 << 15;
 
-/// Rows whose places among the entries are counted from the same base.
+/// Rows whose positions among the entries are counted from the same base.
 const BLOCK: usize = 64;
 
 /// A column number, as short as the number of columns allows; or a number of entries before a row in its

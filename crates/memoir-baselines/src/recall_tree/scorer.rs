@@ -6,7 +6,7 @@ use memoir::{Result, RowView, Scored};
 
 use super::nodes::NO_CHILD;
 use super::table::{Input, slot};
-use crate::halves::{self, Weights};
+use crate::halves::{self, FloatWeights};
 use crate::ranking::complete;
 
 /// The kind of scorer, for a catalogue.
@@ -25,7 +25,7 @@ pub(super) struct RecallTreeScorer {
     /// Node `n` owns the candidates `offsets[n]..offsets[n + 1]`.
     offsets: Storage<u64>,
     candidates: Storage<u32>,
-    weights: Weights,
+    weights: FloatWeights,
     /// The table has `2^bits` weights.
     bits: u32,
 }
@@ -49,14 +49,14 @@ impl RecallTreeScorer {
             children: children.into(),
             offsets: offsets.into(),
             candidates: candidates.into(),
-            weights: Weights::from(weights),
+            weights: FloatWeights::from(weights),
             bits,
         }
     }
 
     fn load(source: &dyn TensorSource) -> Result<Self> {
         let (classes, features) = source.shape();
-        let weights = Weights::load(source, "weights.values")?;
+        let weights = FloatWeights::load(source, "weights.values")?;
         let scorer = Self {
             classes,
             features,

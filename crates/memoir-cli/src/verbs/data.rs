@@ -17,11 +17,11 @@ use crate::wordnet::{self, Definition};
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    source: Source,
+    source: Corpus,
 }
 
 #[derive(Debug, Subcommand)]
-enum Source {
+enum Corpus {
     Wordnet(Wordnet),
 }
 
@@ -48,7 +48,7 @@ struct Wordnet {
 
 pub(crate) fn run(arguments: &Arguments, _context: &Context) -> anyhow::Result<()> {
     match &arguments.source {
-        Source::Wordnet(wordnet) => build_wordnet(wordnet),
+        Corpus::Wordnet(wordnet) => build_wordnet(wordnet),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct ClassNames {
     slots: Vec<Slot>,
 }
 
-/// A place in the hash table. What is compared before names are is here; short names are wholly in it, so
+/// A slot in the hash table. What is compared before names are is here; short names are wholly in it, so
 /// that looking them up touches one place of memory only.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
@@ -106,7 +106,7 @@ impl ClassNames {
         slot.occupied.checked_sub(1)
     }
 
-    /// The place of the slot that holds `name`, or of the free one where it belongs. There is always a free
+    /// The index of the slot that holds `name`, or of the free one where it belongs. There is always a free
     /// one.
     fn probe(&self, sought: Slot, name: &str) -> usize {
         let mut index = sought.index(self.slots.len());

@@ -59,12 +59,12 @@ impl LabelSets {
 
     /// Asks for the labels of a row that will be needed soon.
     pub(crate) fn prefetch(&self, index: usize) {
-        let place = if self.ends.is_empty() {
+        let index = if self.ends.is_empty() {
             index
         } else {
             self.ends[index]
         };
-        prefetch(&self.labels, place);
+        prefetch(&self.labels, index);
     }
 
     /// Number of rows.

@@ -117,8 +117,8 @@ impl Margins {
 /// The smallest epsilon that at most a share `delta` of the sorted `gaps` exceeds.
 pub fn epsilon(gaps: &[f64], delta: f64) -> f64 {
     let beyond = (delta * gaps.len() as f64).floor() as usize;
-    let place = gaps.len().saturating_sub(1 + beyond);
-    gaps.get(place).copied().unwrap_or(0.0)
+    let index = gaps.len().saturating_sub(1 + beyond);
+    gaps.get(index).copied().unwrap_or(0.0)
 }
 
 /// What `memoir margins` tells.

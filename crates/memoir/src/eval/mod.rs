@@ -9,7 +9,7 @@
 //! | precision@k | mean of `size(P_k ∩ L) / k` (also where the model has fewer than `k` classes) |
 //! | recall@k | mean of `size(P_k ∩ L) / size(L)` |
 //! | F1@k | mean of `2 size(P_k ∩ L) / (k + size(L))` |
-//! | NDCG@k | mean of the gains of `P_k ∩ L`, `1 / log2(place + 1)` each, over the gains of all of `L` in the first places |
+//! | NDCG@k | mean of the gains of `P_k ∩ L`, `1 / log2(rank + 1)` each, over the gains of all of `L` in the first ranks |
 //! | macro-F1 | mean over classes of `2 tp / (occurrences in labels + times predicted as best)` |
 //! | macro-F1, harmonic | harmonic mean of macro-precision and macro-recall, as the paper's text defines it |
 //!

@@ -18,7 +18,7 @@ pub struct RankingMeasures {
     /// Harmonic mean of the two, row by row.
     pub f1: f64,
     /// Gains of the labels among the `k` best classes, divided by the gains of all labels in the first
-    /// places. The gain of place `i`, counted from 1, is `1 / log2(i + 1)`.
+    /// ranks. The gain of rank `i`, counted from 1, is `1 / log2(i + 1)`.
     pub ndcg: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct RankingMeasures {
 pub struct Ranking {
     cutoffs: Vec<usize>,
     rows: u64,
-    /// For rows with so many labels: how often the class in each place is a label. Whole numbers add up to
+    /// For rows with so many labels: how often the class at each rank is a label. Whole numbers add up to
     /// the same in any order.
     hits: BTreeMap<usize, Vec<u64>>,
 }
@@ -66,7 +66,7 @@ impl Ranking {
 
     fn at(&self, k: usize) -> RankingMeasures {
         let mut sums = [0.0; 4];
-        // Given the number of labels, every measure is a sum over the places of hits.
+        // Given the number of labels, every measure is a sum over the ranks of hits.
         for (&labels, hits) in &self.hits {
             let found: u64 = hits.iter().take(k).sum();
             let found = found as f64;
@@ -74,7 +74,7 @@ impl Ranking {
                 .iter()
                 .take(k)
                 .enumerate()
-                .map(|(place, &hits)| hits as f64 * gain(place))
+                .map(|(rank, &hits)| hits as f64 * gain(rank))
                 .sum();
             let ideal: f64 = (0..labels).map(gain).sum();
             sums[0] += found / k as f64;
@@ -93,9 +93,9 @@ impl Ranking {
     }
 }
 
-/// What a label is worth in this place, counted from 0.
-fn gain(place: usize) -> f64 {
-    1.0 / ((place + 2) as f64).log2()
+/// What a label is worth at this rank, counted from 0.
+fn gain(rank: usize) -> f64 {
+    1.0 / ((rank + 2) as f64).log2()
 }
 
 #[cfg(test)]
@@ -146,9 +146,9 @@ mod tests {
                 let (precision, recall) = (found / k as f64, found / labels.len() as f64);
                 let gained: f64 = best.iter().enumerate()
                     .filter(|(_, class)| labels.contains(class))
-                    .map(|(place, _)| 1.0 / (place as f64 + 2.0).log2())
+                    .map(|(rank, _)| 1.0 / (rank as f64 + 2.0).log2())
                     .sum();
-                let ideal: f64 = (0..labels.len()).map(|place| 1.0 / (place as f64 + 2.0).log2()).sum();
+                let ideal: f64 = (0..labels.len()).map(|rank| 1.0 / (rank as f64 + 2.0).log2()).sum();
                 sums[0] += precision;
                 sums[1] += recall;
                 sums[2] += if found > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };

@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::Precision;
-use super::linear::{Ids, Linear, SHORT_IDS, Weights};
+use super::linear::{Ids, Linear, LinearWeights, SHORT_IDS};
 
 /// Puts a [`Linear`] together, one feature after the other.
 #[derive(Debug)]
@@ -100,11 +100,11 @@ impl LinearBuilder {
         let weights = match self.weights {
             Values::F32(mut values) => {
                 values.shrink_to_fit();
-                Weights::F32(values.into())
+                LinearWeights::F32(values.into())
             }
             Values::F16(mut values) => {
                 values.shrink_to_fit();
-                Weights::F16(values.into())
+                LinearWeights::F16(values.into())
             }
         };
         Linear::new(self.classes, self.offsets.into(), ids, weights).with_precision(precision)

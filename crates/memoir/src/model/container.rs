@@ -213,13 +213,13 @@ impl Container {
     fn list_arrays(&mut self, parsed: &Metadata, start: usize) -> Result<()> {
         let bytes = &*self.bytes;
         let names = parsed.offset_keys();
-        let place = |name: &str| {
+        let locate = |name: &str| {
             let info = parsed.info(name)?;
             let range = start + info.data_offsets.0..start + info.data_offsets.1;
             Some((info.dtype, range))
         };
         let checksums = names.split_last().filter(|(last, _)| *last == CHECKSUMS);
-        let found = checksums.and_then(|(last, others)| Some((&bytes[place(last)?.1], others)));
+        let found = checksums.and_then(|(last, others)| Some((&bytes[locate(last)?.1], others)));
         let Some((checksums, others)) = found.filter(|(sums, others)| sums.len() == 8 * (others.len() + 1))
         else {
             return Err(self.invalid(format!(
@@ -230,7 +230,7 @@ impl Container {
         let mut sums = checksums.as_chunks().0.iter().map(|sum| u64::from_le_bytes(*sum));
         let mut entries = BTreeMap::new();
         for name in others {
-            if let (Some((dtype, range)), Some(checksum)) = (place(name), sums.next()) {
+            if let (Some((dtype, range)), Some(checksum)) = (locate(name), sums.next()) {
                 let entry = Entry {
                     dtype,
                     range,

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::model::{
     LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
 };
-use crate::sparse::fixed::{
+use crate::sparse::fixed_point::{
     Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, Posting, QuantizedRow, WEIGHT_UNITS, Wide,
     least_of_largest, padded, quantize_trimmed, quantize_weight,
 };
@@ -99,8 +99,8 @@ impl<P: Posting> FixedScorer<P> {
     }
 
     fn postings(&self, feature: u32) -> &[P] {
-        let place = feature as usize;
-        match (self.offsets.get(place), self.offsets.get(place + 1)) {
+        let index = feature as usize;
+        match (self.offsets.get(index), self.offsets.get(index + 1)) {
             // In a damaged file the range may be nonsense: then the feature has no weights.
             (Some(&start), Some(&end)) => self.postings.get(start as usize..end as usize).unwrap_or(&[]),
             _ => &[],
@@ -110,8 +110,8 @@ impl<P: Posting> FixedScorer<P> {
     fn weight(&self, feature: u32, class: u32) -> i16 {
         let postings = self.postings(feature);
         // They are sorted; in a damaged file, some may not be found.
-        let place = postings.partition_point(|posting| posting.class() < class);
-        let found = postings.get(place).filter(|posting| posting.class() == class);
+        let index = postings.partition_point(|posting| posting.class() < class);
+        let found = postings.get(index).filter(|posting| posting.class() == class);
         found.map_or(0, |posting| posting.weight())
     }
 }

@@ -14,7 +14,7 @@ use super::{
     LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
 };
 use crate::Result;
-use crate::sparse::fixed::Bits;
+use crate::sparse::fixed_point::Bits;
 use crate::sparse::{RowView, Scored, Storage};
 
 /// The kind of scorer, for a catalogue.
@@ -35,7 +35,7 @@ pub(super) enum Ids {
 
 /// The weights of the postings.
 #[derive(Debug)]
-pub(super) enum Weights {
+pub(super) enum LinearWeights {
     F32(Storage<f32>),
     F16(Storage<f16>),
 }
@@ -47,7 +47,7 @@ pub struct Linear {
     /// Feature `f` owns the postings `offsets[f]..offsets[f + 1]`.
     offsets: Storage<u64>,
     ids: Ids,
-    weights: Weights,
+    weights: LinearWeights,
     bias: Option<Storage<f32>>,
 }
 
@@ -57,10 +57,10 @@ macro_rules! with_rows {
     ($linear:expr, $rows:ident => $body:expr) => {{
         let linear: &Linear = $linear;
         match (&linear.ids, &linear.weights) {
-            (Ids::U16(ids), Weights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
-            (Ids::U16(ids), Weights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
-            (Ids::U32(ids), Weights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
-            (Ids::U32(ids), Weights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U16(ids), LinearWeights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U16(ids), LinearWeights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U32(ids), LinearWeights::F32(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
+            (Ids::U32(ids), LinearWeights::F16(weights)) => with_rows!(@ linear, ids, weights, $rows => $body),
         }
     }};
     (@ $linear:ident, $ids:ident, $weights:ident, $rows:ident => $body:expr) => {{
@@ -71,7 +71,7 @@ macro_rules! with_rows {
 
 impl Linear {
     /// From arrays that fit each other.
-    pub(super) fn new(classes: usize, offsets: Storage<u64>, ids: Ids, weights: Weights) -> Self {
+    pub(super) fn new(classes: usize, offsets: Storage<u64>, ids: Ids, weights: LinearWeights) -> Self {
         Self {
             classes,
             offsets,
@@ -96,8 +96,8 @@ impl Linear {
             Ids::U32(source.u32("weights.classes")?)
         };
         let weights = match source.element("weights.values") {
-            Some("F16") => Weights::F16(source.f16("weights.values")?),
-            _ => Weights::F32(source.f32("weights.values")?),
+            Some("F16") => LinearWeights::F16(source.f16("weights.values")?),
+            _ => LinearWeights::F32(source.f32("weights.values")?),
         };
         let bias = match source.element("weights.bias") {
             Some(_) => Some(source.f32("weights.bias")?),
@@ -121,8 +121,8 @@ impl Linear {
             Ids::U32(ids) => ids.len(),
         };
         let weights = match &self.weights {
-            Weights::F32(weights) => weights.len(),
-            Weights::F16(weights) => weights.len(),
+            LinearWeights::F32(weights) => weights.len(),
+            LinearWeights::F16(weights) => weights.len(),
         };
         if ids != weights {
             return Err(format!(
@@ -162,14 +162,14 @@ impl Linear {
     /// The same scorer with its weights stored in another precision, of 32 or 16 bits.
     pub fn with_precision(mut self, precision: Precision) -> Self {
         self.weights = match (precision, self.weights) {
-            (Precision::F16, Weights::F32(weights)) => Weights::F16(
+            (Precision::F16, LinearWeights::F32(weights)) => LinearWeights::F16(
                 weights
                     .iter()
                     .map(|&weight| f16::from_f32(weight))
                     .collect::<Vec<_>>()
                     .into(),
             ),
-            (Precision::F32, Weights::F16(weights)) => Weights::F32(
+            (Precision::F32, LinearWeights::F16(weights)) => LinearWeights::F32(
                 weights
                     .iter()
                     .map(|weight| weight.to_f32())
@@ -184,8 +184,8 @@ impl Linear {
     /// How the weights are stored.
     pub fn precision(&self) -> Precision {
         match self.weights {
-            Weights::F32(_) => Precision::F32,
-            Weights::F16(_) => Precision::F16,
+            LinearWeights::F32(_) => Precision::F32,
+            LinearWeights::F16(_) => Precision::F16,
         }
     }
 
@@ -254,8 +254,8 @@ impl Scorer for Linear {
             (
                 "weights.values".to_owned(),
                 match &self.weights {
-                    Weights::F32(weights) => Tensor::F32(weights),
-                    Weights::F16(weights) => Tensor::F16(weights),
+                    LinearWeights::F32(weights) => Tensor::F32(weights),
+                    LinearWeights::F16(weights) => Tensor::F16(weights),
                 },
             ),
         ];
@@ -327,8 +327,8 @@ impl Scorer for Linear {
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {
         Some(match &self.weights {
-            Weights::F32(weights) => (weights.len(), "f32"),
-            Weights::F16(weights) => (weights.len(), "f16"),
+            LinearWeights::F32(weights) => (weights.len(), "f32"),
+            LinearWeights::F16(weights) => (weights.len(), "f16"),
         })
     }
 

@@ -33,7 +33,7 @@ use crate::sparse::{RowView, Scored};
 use crate::text::Preprocessing;
 use crate::{Error, Result};
 
-pub use crate::sparse::fixed::{Narrow, Posting, Wide};
+pub use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 pub use crate::sparse::{Reduction, Storage, TopK};
 pub use answers::{Answer, SHARING, score_shares};
 pub use builder::LinearBuilder;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
-use crate::sparse::fixed::{
+use crate::sparse::fixed_point::{
     Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, PackedRow, WEIGHT_UNITS, least_of_largest, pack,
     padded, quantize_trimmed,
 };
@@ -164,8 +164,8 @@ impl PackedScorer {
     }
 
     fn bytes(&self, feature: u32) -> &[u8] {
-        let place = feature as usize;
-        match (self.offsets.get(place), self.offsets.get(place + 1)) {
+        let index = feature as usize;
+        match (self.offsets.get(index), self.offsets.get(index + 1)) {
             (Some(&start), Some(&end)) => self.postings.get(start as usize..end as usize).unwrap_or(&[]),
             _ => &[],
         }
@@ -178,8 +178,8 @@ impl PackedScorer {
     fn spread(&self, feature: u32) -> Box<[i16]> {
         let mut row = vec![0; padded(self.classes)].into_boxed_slice();
         self.packed(feature).for_each(|class, weight| {
-            if let Some(place) = row.get_mut(class as usize) {
-                *place = weight;
+            if let Some(slot) = row.get_mut(class as usize) {
+                *slot = weight;
             }
         });
         row

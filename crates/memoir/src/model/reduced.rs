@@ -27,12 +27,12 @@ const TILE: usize = 16;
 
 /// The classes' weights.
 #[derive(Debug)]
-enum Weights {
+enum ReducedWeights {
     F32(Storage<f32>),
     F16(Storage<f16>),
 }
 
-impl Weights {
+impl ReducedWeights {
     fn len(&self) -> usize {
         match self {
             Self::F32(weights) => weights.len(),
@@ -48,7 +48,7 @@ pub struct Reduced {
     reduction: Arc<Reduction>,
     /// As an array of its own for the model file.
     dimensions: [u32; 1],
-    weights: Weights,
+    weights: ReducedWeights,
 }
 
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl Reduced {
             classes,
             dimensions: [reduction.dimensions() as u32],
             reduction,
-            weights: Weights::F32(weights.into()),
+            weights: ReducedWeights::F32(weights.into()),
         }
     }
 
@@ -104,8 +104,8 @@ impl Reduced {
             ))
         })?;
         let weights = match source.element(WEIGHTS) {
-            Some("F16") => Weights::F16(source.f16(WEIGHTS)?),
-            _ => Weights::F32(source.f32(WEIGHTS)?),
+            Some("F16") => ReducedWeights::F16(source.f16(WEIGHTS)?),
+            _ => ReducedWeights::F32(source.f32(WEIGHTS)?),
         };
         let found = weights.len();
         if Some(found) != classes.checked_mul(dimensions as usize) {
@@ -126,8 +126,8 @@ impl Reduced {
         let dimensions = self.reduction.dimensions();
         let range = class * dimensions..(class + 1) * dimensions;
         match &self.weights {
-            Weights::F32(weights) => &weights[range],
-            Weights::F16(weights) => {
+            ReducedWeights::F32(weights) => &weights[range],
+            ReducedWeights::F16(weights) => {
                 wide.resize(dimensions, 0.0);
                 weights[range].convert_to_f32_slice(wide);
                 wide
@@ -206,8 +206,8 @@ impl Scorer for Reduced {
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
         let weights = match &self.weights {
-            Weights::F32(weights) => Tensor::F32(weights),
-            Weights::F16(weights) => Tensor::F16(weights),
+            ReducedWeights::F32(weights) => Tensor::F32(weights),
+            ReducedWeights::F16(weights) => Tensor::F16(weights),
         };
         vec![
             (DIMENSIONS.to_owned(), Tensor::U32(&self.dimensions)),
@@ -220,11 +220,13 @@ impl Scorer for Reduced {
     /// The weights; the reduction is always in 16 bits.
     fn with_precision(mut self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {
         self.weights = match (precision, self.weights) {
-            (Precision::F16, Weights::F32(weights)) => {
+            (Precision::F16, ReducedWeights::F32(weights)) => {
                 let narrow: Vec<f16> = weights.iter().map(|&weight| f16::from_f32(weight)).collect();
-                Weights::F16(narrow.into())
+                ReducedWeights::F16(narrow.into())
             }
-            (Precision::F32, Weights::F16(weights)) => Weights::F32(weights.to_f32_vec().into()),
+            (Precision::F32, ReducedWeights::F16(weights)) => {
+                ReducedWeights::F32(weights.to_f32_vec().into())
+            }
             (_, same) => same,
         };
         Ok(self)
@@ -232,8 +234,8 @@ impl Scorer for Reduced {
 
     fn weight_storage(&self) -> Option<(usize, &'static str)> {
         let element = match &self.weights {
-            Weights::F32(_) => "f32",
-            Weights::F16(_) => "f16",
+            ReducedWeights::F32(_) => "f32",
+            ReducedWeights::F16(_) => "f16",
         };
         Some((self.weights.len(), element))
     }

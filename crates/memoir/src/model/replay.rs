@@ -2,7 +2,7 @@
 //! repeat them.
 //!
 //! Without it, new rows move weights that old rows would have held in place, and nothing tells a new class
-//! from rows of old ones. The sample is fair to every part of a stream: each row has a place in the order of
+//! from rows of old ones. The sample is fair to every part of a stream: each row has a position in the order of
 //! its class that depends on nothing but the row, and of every class the first rows are kept, in proportion
 //! to its size. So a sample of an earlier sample and new rows is about the sample of all rows.
 
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::NewNumbers;
 use crate::dataset::Dataset;
-use crate::sparse::fixed::{number, push_number};
+use crate::sparse::fixed_point::{number, push_number};
 use crate::sparse::{RowView, Storage};
 
 /// Values are stored in units of this share of the largest of their row.
@@ -32,7 +32,7 @@ impl Replay {
         if most == 0 {
             return None;
         }
-        let mut places: Vec<Place> = Vec::new();
+        let mut candidates: Vec<RankedRow> = Vec::new();
         let size = |label: u32| class_counts.get(label as usize).copied().unwrap_or(0).max(1);
         for (set, data) in sets.iter().enumerate() {
             for (row, (entries, labels)) in data.rows.iter().zip(data.labels.iter()).enumerate() {
@@ -40,7 +40,7 @@ impl Replay {
                 let rarest = labels.iter().min_by_key(|&&label| (size(label), label));
                 if let Some(&class) = rarest.filter(|_| !entries.is_empty()) {
                     let hash = xxh3_64(bytemuck::cast_slice(entries.indices));
-                    places.push(Place {
+                    candidates.push(RankedRow {
                         class,
                         hash,
                         set,
@@ -49,24 +49,24 @@ impl Replay {
                 }
             }
         }
-        places.sort_unstable();
+        candidates.sort_unstable();
         let mut first = 0;
-        let mut ranked: Vec<(f64, Place)> = Vec::with_capacity(places.len());
-        for (number, place) in places.iter().enumerate() {
-            if places[first].class != place.class {
+        let mut ranked: Vec<(f64, RankedRow)> = Vec::with_capacity(candidates.len());
+        for (number, candidate) in candidates.iter().enumerate() {
+            if candidates[first].class != candidate.class {
                 first = number;
             }
             let rank = (number - first) as f64 + 0.5;
-            ranked.push((rank / f64::from(size(place.class)), *place));
+            ranked.push((rank / f64::from(size(candidate.class)), *candidate));
         }
         ranked.sort_unstable_by(|a, b| {
             a.0.total_cmp(&b.0)
                 .then(a.1.hash.cmp(&b.1.hash))
                 .then(a.1.cmp(&b.1))
         });
-        let chosen = ranked.iter().take(most).map(|(_, place)| {
-            let data = sets[place.set];
-            (data.rows.row(place.row), data.labels.row(place.row))
+        let chosen = ranked.iter().take(most).map(|(_, candidate)| {
+            let data = sets[candidate.set];
+            (data.rows.row(candidate.row), data.labels.row(candidate.row))
         });
         Self::pack(chosen)
     }
@@ -125,9 +125,9 @@ impl Replay {
     }
 }
 
-/// Where a row is, and its place in the order of its class.
+/// Where a row is, and its position in the order of its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct RankedRow {
     class: u32,
     hash: u64,
     set: usize,

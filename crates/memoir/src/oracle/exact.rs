@@ -37,9 +37,9 @@ impl Postings {
         match self {
             Self::Dense(all) => all[class as usize] = weight,
             Self::Sparse(list) => match list.binary_search_by_key(&class, |posting| posting.0) {
-                Ok(place) => list[place].1 = weight,
-                Err(place) => {
-                    list.insert(place, (class, weight));
+                Ok(index) => list[index].1 = weight,
+                Err(index) => {
+                    list.insert(index, (class, weight));
                     if is_dense(list.len(), classes) {
                         *self = Self::Dense(spread(list, classes));
                     }
@@ -53,8 +53,8 @@ impl Postings {
             // Stays dense: rare, and put right when the lists are next built anew.
             Self::Dense(all) => all[class as usize] = 0.0,
             Self::Sparse(list) => {
-                if let Ok(place) = list.binary_search_by_key(&class, |posting| posting.0) {
-                    list.remove(place);
+                if let Ok(index) = list.binary_search_by_key(&class, |posting| posting.0) {
+                    list.remove(index);
                 }
             }
         }

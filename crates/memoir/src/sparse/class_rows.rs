@@ -317,8 +317,8 @@ pub fn sparse_dot(left: RowView<'_>, right: RowView<'_>) -> f32 {
             bound *= 2;
         }
         let window = &rest[..rest.len().min(bound + 1)];
-        let place = bound / 2 + window[bound / 2..].partition_point(|&other| other < index);
-        from += place;
+        let offset = bound / 2 + window[bound / 2..].partition_point(|&other| other < index);
+        from += offset;
         if from >= long.len() {
             break;
         }

@@ -47,7 +47,7 @@ pub struct VectorBuffer {
 pub struct ZeroClasses {
     members: Vec<u32>,
     /// Place of each class in `members`, or [`ZeroClasses::ABSENT`].
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 impl ZeroClasses {
@@ -57,13 +57,13 @@ impl ZeroClasses {
     pub fn all(classes: usize) -> Self {
         Self {
             members: (0..classes as u32).collect(),
-            places: (0..classes as u32).collect(),
+            positions: (0..classes as u32).collect(),
         }
     }
 
     /// Whether the class's vector is all zero.
     pub fn contains(&self, class: u32) -> bool {
-        self.places[class as usize] != Self::ABSENT
+        self.positions[class as usize] != Self::ABSENT
     }
 
     /// The members.
@@ -77,15 +77,15 @@ impl ZeroClasses {
             return;
         }
         if is_zero {
-            self.places[class as usize] = self.members.len() as u32;
+            self.positions[class as usize] = self.members.len() as u32;
             self.members.push(class);
         } else {
-            let place = self.places[class as usize];
-            self.members.swap_remove(place as usize);
-            if let Some(&moved) = self.members.get(place as usize) {
-                self.places[moved as usize] = place;
+            let position = self.positions[class as usize];
+            self.members.swap_remove(position as usize);
+            if let Some(&moved) = self.members.get(position as usize) {
+                self.positions[moved as usize] = position;
             }
-            self.places[class as usize] = Self::ABSENT;
+            self.positions[class as usize] = Self::ABSENT;
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-/// Partial sums of an inner product: lane `i` adds the products at places `i`, `i + LANES`, …
+/// Partial sums of an inner product: lane `i` adds the products at indices `i`, `i + LANES`, …
 const LANES: usize = 16;
 
 /// Vectors that [`dot_four`] multiplies at once.

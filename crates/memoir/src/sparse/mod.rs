@@ -4,7 +4,7 @@ mod class_dense;
 mod class_rows;
 mod class_vectors;
 pub mod dense;
-pub mod fixed;
+pub mod fixed_point;
 mod prefetch;
 mod reduction;
 mod rows;

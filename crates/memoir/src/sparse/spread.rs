@@ -23,7 +23,7 @@ impl Spread {
         self.bits.resize(BITS / 64, 0);
         for (index, value) in row.iter() {
             self.values[index as usize] = value;
-            let (word, bit) = place(index);
+            let (word, bit) = bit_of(index);
             self.bits[word] |= bit;
         }
     }
@@ -32,7 +32,7 @@ impl Spread {
     pub fn clear(&mut self, row: RowView<'_>) {
         for &index in row.indices {
             self.values[index as usize] = 0.0;
-            self.bits[place(index).0] = 0;
+            self.bits[bit_of(index).0] = 0;
         }
     }
 
@@ -44,7 +44,7 @@ impl Spread {
             return sum;
         };
         for (at, &index) in vector.indices.iter().enumerate() {
-            let (word, bit) = place(index);
+            let (word, bit) = bit_of(index);
             if bits[word] & bit != 0 {
                 sum += vector.values[at] * self.values[index as usize];
             }
@@ -58,9 +58,9 @@ impl Spread {
     }
 }
 
-fn place(index: u32) -> (usize, u64) {
-    let place = index as usize % BITS;
-    (place / 64, 1 << (place % 64))
+fn bit_of(index: u32) -> (usize, u64) {
+    let index = index as usize % BITS;
+    (index / 64, 1 << (index % 64))
 }
 
 #[cfg(test)]

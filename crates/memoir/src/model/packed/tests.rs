@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::FixedScorer;
-use crate::sparse::fixed::Posting;
+use crate::sparse::fixed_point::Posting;
 
 fn fixed(table: &[Vec<i16>]) -> FixedScorer<Narrow> {
     let classes = table.first().map_or(0, Vec::len);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{FixedScorer, LinearBuilder, Origin, Precision, Scorer, Scratch};
-use crate::sparse::fixed::{Narrow, Posting};
+use crate::sparse::fixed_point::{Narrow, Posting};
 use crate::sparse::{RowView, Rows};
 use crate::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 use crate::{Catalogue, LabelSets};

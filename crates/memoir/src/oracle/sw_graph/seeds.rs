@@ -85,8 +85,8 @@ fn insert(list: &mut Vec<(u32, f32)>, class: u32, weight: f32) {
         return;
     }
     list.truncate(DEPTH - 1);
-    let place = list.partition_point(|known| known.1 >= weight);
-    list.insert(place, (class, weight));
+    let index = list.partition_point(|known| known.1 >= weight);
+    list.insert(index, (class, weight));
 }
 
 #[cfg(test)]

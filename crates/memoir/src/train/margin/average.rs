@@ -1,7 +1,7 @@
 //! The mean of all iterations' weights, the theorems' `W-bar = 1/T sum W_t`, without touching all weights
 //! each time.
 
-use super::weights::Weights;
+use super::weights::DescentWeights;
 
 /// Adds up scaled weights over iterations. With `m_t` the multiplier of iteration t, a vector that did not
 /// change from iteration a to b has contributed `(m_a + … + m_b)` times itself: that sum of multipliers is
@@ -15,7 +15,7 @@ pub(super) struct Average<W> {
     iterations: u64,
 }
 
-impl<W: Weights> Average<W> {
+impl<W: DescentWeights> Average<W> {
     pub(super) fn new(weights: &W) -> Self {
         Self {
             sums: weights.cleared(),

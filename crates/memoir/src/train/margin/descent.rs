@@ -7,7 +7,7 @@ use super::finish;
 use super::sampling::{Example, Sampler};
 use super::settings::{Penalty, Settings};
 use super::theory_note;
-use super::weights::{RowBuffer, Weights};
+use super::weights::{DescentWeights, RowBuffer};
 use crate::dataset::Dataset;
 use crate::model::{Scorer, Scratch};
 use crate::oracle::{Oracle, Query, rivals};
@@ -18,7 +18,7 @@ use crate::{Event, Result, Session};
 const STRIDE: usize = 16;
 
 /// Trains on `data` from `weights`, which are zero, asking `oracle`, and returns the finished scorer.
-pub(super) fn descend<W: Weights>(
+pub(super) fn descend<W: DescentWeights>(
     settings: &Settings,
     mut weights: W,
     oracle: &mut dyn Oracle<W>,
@@ -96,7 +96,7 @@ pub(super) fn descend<W: Weights>(
 }
 
 /// Multiplies all weights; where that changes unscaled values, tells the oracle.
-fn scale<W: Weights>(
+fn scale<W: DescentWeights>(
     weights: &mut W,
     factor: f64,
     oracle: &mut dyn Oracle<W>,
@@ -119,7 +119,7 @@ fn scale<W: Weights>(
 ///
 /// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give
 /// steps of size 0 (if the margin is tested), so that their classes still belong to `R_t`.
-fn steps<W: Weights>(
+fn steps<W: DescentWeights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,
     weights: &W,
@@ -166,7 +166,7 @@ struct Rival {
 
 /// Computes approximately, for each example, `r_j := argmax_{r != y_j} x_j^T w_r`; none if there is no other
 /// class.
-fn find_rivals<W: Weights>(
+fn find_rivals<W: DescentWeights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,
     weights: &W,

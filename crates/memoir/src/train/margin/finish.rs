@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Prediction;
-use super::weights::Weights;
+use super::weights::DescentWeights;
 use crate::dataset::Dataset;
 use crate::eval::Evaluation;
 use crate::model::{Linear, LinearBuilder, Precision, Scorer, Scratch};
@@ -52,8 +52,8 @@ pub(super) fn evaluate(scorer: &dyn Scorer, valid: &Dataset, session: &Session<'
                 session.check()?;
                 let mut evaluation = Evaluation::new();
                 let views: Vec<_> = rows.iter().map(|&row| valid.rows.row(row)).collect();
-                scorer.top_k_rows(&views, Evaluation::DEPTH, scratch, &mut |place, best| {
-                    evaluation.add(valid.labels.row(rows[place]), best);
+                scorer.top_k_rows(&views, Evaluation::DEPTH, scratch, &mut |index, best| {
+                    evaluation.add(valid.labels.row(rows[index]), best);
                 });
                 Ok(evaluation)
             })

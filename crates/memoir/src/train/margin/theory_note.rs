@@ -1,7 +1,7 @@
 //! `--report-theory`: how inexact the oracle was, and what the convergence theorems say of that.
 
 use super::settings::{Penalty, Settings};
-use super::weights::{RowBuffer, Weights};
+use super::weights::{DescentWeights, RowBuffer};
 use crate::dataset::Dataset;
 use crate::eval::margins::{Margins, epsilon};
 use crate::eval::theory::{Theorem2, Theorem3};
@@ -16,7 +16,7 @@ const SAMPLE: usize = 1000;
 const DELTA: f64 = 0.05;
 
 /// Measures the oracle on the final weights and tells the terms of Theorem 2 (l2) or 3 (l1).
-pub(super) fn tell<W: Weights>(
+pub(super) fn tell<W: DescentWeights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,
     weights: &W,

@@ -15,7 +15,7 @@ pub(super) struct RowBuffer {
 }
 
 /// Weights that the descent changes. `acc` is the multiplier: scaling touches nothing else.
-pub(super) trait Weights: Scannable {
+pub(super) trait DescentWeights: Scannable {
     /// What a finished model scores with.
     type Scorer: Scorer + 'static;
 
@@ -55,7 +55,7 @@ pub(super) trait Weights: Scannable {
     }
 }
 
-impl Weights for ClassRows {
+impl DescentWeights for ClassRows {
     type Scorer = Linear;
 
     fn cleared(&self) -> Self {
@@ -105,7 +105,7 @@ impl Weights for ClassRows {
     }
 }
 
-impl Weights for ClassDense {
+impl DescentWeights for ClassDense {
     type Scorer = Reduced;
 
     fn cleared(&self) -> Self {

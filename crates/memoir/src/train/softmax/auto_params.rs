@@ -10,7 +10,7 @@ use super::params::{Effort, Rescan, Search, SoftmaxParams};
 use super::rivals::Precision;
 use crate::dataset::Dataset;
 use crate::params::{ParameterType, Value};
-use crate::sparse::fixed::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
+use crate::sparse::fixed_point::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
 
 /// Effective row length of a short text; the rules for longer rows are relative to it.
 const SHORT_ROW: f32 = 6.0;
@@ -94,7 +94,7 @@ pub(super) struct AutoParams {
     pub(super) last_step_size: f32,
     pub(super) initial_scale: InitialScale,
     /// Pairs whose initial weight is smaller, in fixed-point units, get no weight.
-    pub(super) least_start: i16,
+    pub(super) least_initial_weight: i16,
     pub(super) batch: usize,
     /// The same for passes after the first.
     pub(super) later_batch: usize,
@@ -169,8 +169,8 @@ impl AutoParams {
                 size_power: number(params.size_power, 0.05 + 0.04 * longest),
             },
             // Long rows give many small weights to each of their labels. Few will ever matter.
-            least_start: quantize_weight(number(
-                params.least_start,
+            least_initial_weight: quantize_weight(number(
+                params.least_initial_weight,
                 0.04 * (shape.labels - 1.0).min(1.0) * longest,
             ))
             .max(1),
@@ -226,7 +226,7 @@ impl AutoParams {
         } else {
             ((sharpness + reliable) * shorter).clamp(3.0, 14.0)
         };
-        self.initial_scale.length = number(params.start_scale, length);
+        self.initial_scale.length = number(params.initial_scale, length);
         let others = shape.classes.saturating_sub(self.rivals + 1) as f32;
         let tail = if shape.continued {
             0.0
@@ -255,9 +255,12 @@ impl AutoParams {
             ("rivals", integer(self.rivals)),
             ("step-size", number(self.step_size)),
             ("last-step-size", number(self.last_step_size)),
-            ("start-scale", number(self.initial_scale.length)),
+            ("initial-scale", number(self.initial_scale.length)),
             ("size-power", number(self.initial_scale.size_power)),
-            ("least-start", number(f32::from(self.least_start) / WEIGHT_UNITS)),
+            (
+                "least-initial-weight",
+                number(f32::from(self.least_initial_weight) / WEIGHT_UNITS),
+            ),
             ("batch", integer(self.batch)),
             ("class-balance", number(self.class_balance)),
             ("trim", number(self.trim)),

@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::replay;
 use crate::dataset::Dataset;
-use crate::sparse::fixed::{Posting, quantize_weight};
+use crate::sparse::fixed_point::{Posting, quantize_weight};
 use crate::train::BaseModel;
 use crate::{Error, Result, Session};
 

@@ -7,7 +7,7 @@ use super::rival_cache::RivalCache;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, LearnedWeights};
 use crate::dataset::Dataset;
-use crate::sparse::fixed::{Posting, padded};
+use crate::sparse::fixed_point::{Posting, padded};
 use crate::{Error, Result, Session};
 
 /// How training is laid out in memory.
@@ -33,7 +33,7 @@ pub(super) fn plan<P: Posting>(
     let classes = data.classes.len();
     let free = Plan {
         layout: Layout {
-            least: auto.least_start,
+            least: auto.least_initial_weight,
             dense_from: AutoParams::dense_from(classes),
         },
         cache_rivals: auto.passes > 1 && !auto.rescan,
@@ -41,7 +41,7 @@ pub(super) fn plan<P: Posting>(
     let Some(budget) = session.memory_budget() else {
         return Ok(free);
     };
-    let support = Support::count(base, centroids, auto.least_start, session)?;
+    let support = Support::count(base, centroids, auto.least_initial_weight, session)?;
     let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, session);
     let memory = RivalCache::bytes(data.len(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
@@ -85,7 +85,7 @@ pub(super) fn plan<P: Posting>(
     let kept = support.at_least(least);
     session.note(format!(
         "to stay within the memory budget, {kept} of {total} weights are learned (those that start at {:.3} or more)",
-        f32::from(least) / crate::sparse::fixed::WEIGHT_UNITS
+        f32::from(least) / crate::sparse::fixed_point::WEIGHT_UNITS
     ));
     Ok(Plan {
         layout: Layout { least, ..lean },

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::weights::LearnedWeights;
-use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, QuantizedRow, for_each_common};
+use crate::sparse::fixed_point::{FeatureRow, FeatureRows, Posting, QuantizedRow, for_each_common};
 
 /// Rows that can be scored together.
 pub(super) const MOST_ROWS: usize = 1 << 10;
@@ -159,7 +159,7 @@ mod tests {
     use super::super::tests::{data, session};
     use super::super::weights::Layout;
     use super::*;
-    use crate::sparse::fixed::{Narrow, SearchScratch, search};
+    use crate::sparse::fixed_point::{Narrow, SearchScratch, search};
 
     #[test]
     fn tokens_hold_what_they_were_made_of() {

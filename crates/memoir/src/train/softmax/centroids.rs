@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::rows::QuantizedRows;
 use crate::dataset::{Dataset, RowsByClass};
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::quantize_weight;
+use crate::sparse::fixed_point::quantize_weight;
 use crate::{Result, Session};
 
 /// How the first weights are made from the class centroids.

@@ -13,7 +13,7 @@
 use super::base_weights::BaseWeights;
 use super::gradient::Gradient;
 use crate::dataset::LabelSets;
-use crate::sparse::fixed::Posting;
+use crate::sparse::fixed_point::Posting;
 
 /// The part of the logarithm of shares by which scores are shifted; measured, like the constants below, on
 /// streams of parts with new classes.
@@ -145,7 +145,7 @@ impl ClassReweighting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sparse::fixed::Narrow;
+    use crate::sparse::fixed_point::Narrow;
 
     fn labels(of: &[u32]) -> LabelSets {
         let mut labels = LabelSets::new();

@@ -10,7 +10,9 @@ use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
 use crate::per_thread::PerThread;
 use crate::sparse::Scored;
-use crate::sparse::fixed::{FeatureRows, Narrow, Posting, SearchScratch, Wide, quantize_weight, search};
+use crate::sparse::fixed_point::{
+    FeatureRows, Narrow, Posting, SearchScratch, Wide, quantize_weight, search,
+};
 use crate::{Event, Result, Session};
 
 /// Postings that a finished scorer can hold.
@@ -115,7 +117,7 @@ fn evaluate<P: Posting>(
             }
             found
                 .first()
-                .map_or(0, |best: &crate::sparse::fixed::FixedScore| best.class)
+                .map_or(0, |best: &crate::sparse::fixed_point::FixedScore| best.class)
         };
         let scratches = PerThread::new(session, Default::default);
         (0..valid.len())

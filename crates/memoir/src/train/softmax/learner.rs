@@ -6,7 +6,7 @@ use super::rival_cache::RivalCache;
 use super::rivals::{RivalSearch, RivalSource};
 use super::update::{BatchGradients, Step, Updater};
 use super::weights::LearnedWeights;
-use crate::sparse::fixed::Posting;
+use crate::sparse::fixed_point::Posting;
 use crate::{Result, Session};
 
 /// Learns from batches, with reusable cache.

@@ -39,7 +39,7 @@ use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::model::Replay;
-use crate::sparse::fixed::{Narrow, Posting, Wide};
+use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::fit::sum_of_weights;
 use crate::train::{Support, TrainRequest, Trained, Trainer};

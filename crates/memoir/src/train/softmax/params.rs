@@ -29,11 +29,11 @@ own_parameters! {
         /// ones of rare features
         rare_power: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Length of each class's weight vector before the first step (a class centroid)
-        start_scale: Option<f64> = "auto" in Kind::Number(0.01, 30.0);
-        /// Power of the class size with which first weights grow
+        initial_scale: Option<f64> = "auto" in Kind::Number(0.01, 30.0);
+        /// Power of the class size with which initial weights grow
         size_power: Option<f64> = "auto" in Kind::Number(-1.0, 1.0);
-        /// Pairs of feature and class whose first weight is smaller than this never get a weight
-        least_start: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
+        /// Pairs of feature and class whose initial weight is smaller than this never get a weight
+        least_initial_weight: Option<f64> = "auto" in Kind::Number(0.0, 30.0);
         /// Rows scored against the same weights before these move (auto: more after the first pass)
         batch: Option<usize> = "auto" in Kind::Integer(1, 100_000_000);
         /// From rows as they come (0) to every class alike (1): how much more rows of small classes count

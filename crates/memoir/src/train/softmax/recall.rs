@@ -6,7 +6,7 @@ use std::fmt;
 use super::rival_cache::RivalCache;
 use super::rivals::RivalSearch;
 use super::weights::LearnedWeights;
-use crate::sparse::fixed::{
+use crate::sparse::fixed_point::{
     FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search, search_rivals,
 };
 use crate::{Result, Session};

@@ -10,7 +10,7 @@ use super::weights::LearnedWeights;
 use crate::checkpoint::{Checkpoints, Fingerprint, State};
 use crate::dataset::Dataset;
 use crate::params::Parameters;
-use crate::sparse::fixed::Posting;
+use crate::sparse::fixed_point::Posting;
 use crate::{Result, Session};
 
 /// How far training is: the next batch is number `batch` of pass `pass`, both counted from 0.

@@ -14,7 +14,7 @@ use super::update::BatchGradients;
 use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::{
+use crate::sparse::fixed_point::{
     FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search_rivals,
 };
 use crate::{Result, Session};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::sparse::fixed::{QuantizedRow, least_kept, quantize_into};
+use crate::sparse::fixed_point::{QuantizedRow, least_kept, quantize_into};
 use crate::sparse::{RowView, Rows, prefetch};
 
 /// Rows with integer values.

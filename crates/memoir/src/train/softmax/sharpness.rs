@@ -11,7 +11,7 @@ use super::rows::QuantizedRows;
 use super::weights::LearnedWeights;
 use crate::dataset::LabelSets;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::{FixedScore, Posting, SearchScratch, search};
+use crate::sparse::fixed_point::{FixedScore, Posting, SearchScratch, search};
 use crate::{Result, Session};
 
 /// Strongest wrong classes that a label is held against.
@@ -107,7 +107,7 @@ mod tests {
     use super::super::weights::Layout;
     use super::*;
     use crate::dataset::Dataset;
-    use crate::sparse::fixed::Narrow;
+    use crate::sparse::fixed_point::Narrow;
 
     const CLASSES: u32 = 40;
     const FEATURES: usize = 120;

@@ -9,7 +9,7 @@ use super::rows::QuantizedRows;
 use super::weights::{FeatureRowMut, LearnedWeights};
 use crate::Session;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed::{FeatureRows, Posting, WEIGHT_UNITS, for_each_common, padded};
+use crate::sparse::fixed_point::{FeatureRows, Posting, WEIGHT_UNITS, for_each_common, padded};
 
 /// The gradients of a batch, row by row.
 #[derive(Default)]

@@ -7,7 +7,7 @@
 
 use super::base_weights::BaseWeights;
 use super::centroids::Centroids;
-use crate::sparse::fixed::{FeatureRow, FeatureRows, Posting, QuantizedRow, SumScale, padded};
+use crate::sparse::fixed_point::{FeatureRow, FeatureRows, Posting, QuantizedRow, SumScale, padded};
 use crate::sparse::prefetch;
 use crate::{Result, Session};
 

@@ -1,7 +1,7 @@
 //! A step against a plain computation.
 
 use super::*;
-use crate::sparse::fixed::WEIGHT_UNITS;
+use crate::sparse::fixed_point::WEIGHT_UNITS;
 
 /// One step over one batch, written plainly: dense weights, floating point, all classes.
 #[test]
@@ -77,7 +77,7 @@ fn one_batch_equals_a_dense_computation() {
     }
     let trainer = softmax(&[
         ("passes", "1"),
-        ("start-scale", "6"),
+        ("initial-scale", "6"),
         ("batch", "1000"),
         ("rivals", "12"),
         ("step-size", "0.7"),

@@ -6,7 +6,7 @@ use super::posting::Posting;
 /// together.
 const TOGETHER: usize = 4;
 
-/// Calls `found` with the place among `classes` and the place among `postings`, which rise by class, of each
+/// Calls `found` with the index among `classes` and the index among `postings`, which rise by class, of each
 /// class that both have.
 pub(crate) fn for_each_common<P: Posting>(
     postings: &[P],
@@ -19,34 +19,34 @@ pub(crate) fn for_each_common<P: Posting>(
     let (groups, rest) = classes.as_chunks::<TOGETHER>();
     let grouped = groups.len() * TOGETHER;
     for (group, first) in groups.iter().zip((0..).step_by(TOGETHER)) {
-        for (lane, place) in last_up_to(postings, group).into_iter().enumerate() {
-            if postings[place].class() == group[lane] {
-                found(first + lane, place);
+        for (lane, index) in last_up_to(postings, group).into_iter().enumerate() {
+            if postings[index].class() == group[lane] {
+                found(first + lane, index);
             }
         }
     }
     for (&class, number) in rest.iter().zip(grouped..) {
-        let [place] = last_up_to(postings, &[class]);
-        if postings[place].class() == class {
-            found(number, place);
+        let [index] = last_up_to(postings, &[class]);
+        if postings[index].class() == class {
+            found(number, index);
         }
     }
 }
 
-/// The place of the last posting that is not behind each class, or 0. There is at least one posting.
+/// The index of the last posting that is not behind each class, or 0. There is at least one posting.
 #[inline]
 fn last_up_to<P: Posting, const N: usize>(postings: &[P], classes: &[u32; N]) -> [usize; N] {
-    let mut places = [0; N];
+    let mut indices = [0; N];
     let mut size = postings.len();
     while size > 1 {
         let half = size / 2;
-        for (place, &class) in places.iter_mut().zip(classes) {
-            let middle = *place + half;
-            *place = std::hint::select_unpredictable(postings[middle].class() <= class, middle, *place);
+        for (index, &class) in indices.iter_mut().zip(classes) {
+            let middle = *index + half;
+            *index = std::hint::select_unpredictable(postings[middle].class() <= class, middle, *index);
         }
         size -= half;
     }
-    places
+    indices
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sparse::fixed::{Narrow, Wide};
+    use crate::sparse::fixed_point::{Narrow, Wide};
 
     proptest! {
         #[test]
@@ -67,13 +67,13 @@ mod tests {
             fn lookups<P: Posting>(stored: &BTreeSet<u32>, classes: &[u32]) -> Vec<(usize, usize)> {
                 let postings: Vec<P> = stored.iter().map(|&class| P::new(class, 1)).collect();
                 let mut lookups = Vec::new();
-                for_each_common(&postings, classes, |place, posting| lookups.push((place, posting)));
+                for_each_common(&postings, classes, |index, posting| lookups.push((index, posting)));
                 lookups
             }
             let plain: Vec<_> = classes
                 .iter()
                 .enumerate()
-                .filter_map(|(place, class)| Some((place, stored.iter().position(|other| other == class)?)))
+                .filter_map(|(index, class)| Some((index, stored.iter().position(|other| other == class)?)))
                 .collect();
             prop_assert_eq!(lookups::<Narrow>(&stored, &classes), plain.clone());
             prop_assert_eq!(lookups::<Wide>(&stored, &classes), plain);

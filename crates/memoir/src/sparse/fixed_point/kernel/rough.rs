@@ -132,9 +132,9 @@ mod avx2 {
             unsafe {
                 let target = sums.as_mut_ptr().add(start).cast::<__m256i>();
                 let mut sum = _mm256_loadu_si256(target);
-                for place in 0..N {
-                    let weights = _mm256_loadu_si256(rows[place].0.as_ptr().add(start).cast::<__m256i>());
-                    sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(weights, factors[place]));
+                for index in 0..N {
+                    let weights = _mm256_loadu_si256(rows[index].0.as_ptr().add(start).cast::<__m256i>());
+                    sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(weights, factors[index]));
                 }
                 _mm256_storeu_si256(target, sum);
             }

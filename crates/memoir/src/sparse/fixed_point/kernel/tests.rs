@@ -52,8 +52,8 @@ proptest! {
         }
         for (block, (sums, &above)) in exact.0.chunks(LANES).zip(&exact.2).enumerate() {
             prop_assert_eq!(exact.1[block], *sums.iter().max().unwrap_or(&0));
-            for (place, &sum) in sums.iter().enumerate() {
-                prop_assert_eq!(above >> place & 1 == 1, sum > floor << 10);
+            for (index, &sum) in sums.iter().enumerate() {
+                prop_assert_eq!(above >> index & 1 == 1, sum > floor << 10);
             }
         }
     }
@@ -83,8 +83,8 @@ proptest! {
         for (number, most) in [bound, -bound, small, -small].into_iter().enumerate() {
             let (mut short, mut reference) = (0i16, 0i64);
             let mut rough = 0i32;
-            for (place, &value) in quantized.iter().enumerate() {
-                let agrees = number < 2 || signs >> (place % 64) & 1 == 0;
+            for (index, &value) in quantized.iter().enumerate() {
+                let agrees = number < 2 || signs >> (index % 64) & 1 == 0;
                 let weight = if agrees == (value > 0) { most } else { -most };
                 let value_of_short = <i16 as Sum>::value(value, scale);
                 short.add(weight, value_of_short);

@@ -69,8 +69,8 @@ fn push_block_maxima<S: Sum>(sums: &[S], maxima: &mut Vec<S>) {
 /// See [`Sum::above`].
 fn above<S: Sum>(block: &[S; LANES], threshold: i32) -> u64 {
     let bits = block.iter().zip(0..);
-    bits.fold(0, |bits, (&sum, place)| {
-        bits | u64::from(sum.into() > threshold) << place
+    bits.fold(0, |bits, (&sum, lane)| {
+        bits | u64::from(sum.into() > threshold) << lane
     })
 }
 

@@ -54,7 +54,7 @@ impl<S> Default for SearchScratch<S> {
 /// cache.
 const STRIP: usize = 2048;
 
-/// Dense rows whose places are looked up once for all strips; a multiple of four.
+/// Dense rows whose positions are looked up once for all strips; a multiple of four.
 const DENSE_TOGETHER: usize = 16;
 
 /// Features whose weights are looked up before those of the first are used.
@@ -207,9 +207,9 @@ fn add_dense<W: FeatureRows, S: Sum>(weights: &W, classes: usize, scratch: &mut 
     for (group, features) in (1..).zip(dense.chunks(DENSE_TOGETHER)) {
         let mut rows = [&[][..]; DENSE_TOGETHER];
         let mut values = [0; DENSE_TOGETHER];
-        for (place, &(feature, value)) in features.iter().enumerate() {
+        for (index, &(feature, value)) in features.iter().enumerate() {
             if let FeatureRow::Dense(row) = weights.feature(feature) {
-                (rows[place], values[place]) = (row, value);
+                (rows[index], values[index]) = (row, value);
             }
         }
         for start in (0..sums.len()).step_by(STRIP) {
@@ -251,12 +251,12 @@ fn select<S: Sum>(classes: usize, k: usize, gone: usize, mut floor: i32, scratch
     for group in maxima.as_chunks::<LANES>().0 {
         let mut promising = S::above(*machine, group, best.threshold());
         while promising != 0 {
-            let place = promising.trailing_zeros() as usize;
+            let index = promising.trailing_zeros() as usize;
             promising &= promising - 1;
-            if group[place].into() <= best.threshold() {
+            if group[index].into() <= best.threshold() {
                 continue;
             }
-            let (block, first) = (&blocks[number + place], ((number + place) * LANES) as u32);
+            let (block, first) = (&blocks[number + index], ((number + index) * LANES) as u32);
             let mut above = S::above(*machine, block, best.threshold());
             while above != 0 {
                 let lane = above.trailing_zeros();

@@ -75,9 +75,9 @@ fn add_pairs<const N: usize>(
 ) {
     // One that is missing counts zero times.
     let mut pairs = [[(&weights[0][start..start + sums.len()], 0); 2]; N];
-    let places = pairs.as_flattened_mut().iter_mut();
-    for (place, (weights, &value)) in places.zip(weights.iter().zip(values)) {
-        *place = (&weights[start..start + sums.len()], value);
+    let pair_slots = pairs.as_flattened_mut().iter_mut();
+    for (pair, (weights, &value)) in pair_slots.zip(weights.iter().zip(values)) {
+        *pair = (&weights[start..start + sums.len()], value);
     }
     assert!(sums.len().is_multiple_of(16));
     #[cfg(target_arch = "x86_64")]
@@ -123,13 +123,13 @@ mod avx2 {
             // SAFETY: `start + 16` is within `sums` and, by contract, within each row of weights.
             unsafe {
                 let (mut low, mut high) = (_mm256_setzero_si256(), _mm256_setzero_si256());
-                for place in 0..N {
-                    let [(first, _), (second, _)] = pairs[place];
+                for pair in 0..N {
+                    let [(first, _), (second, _)] = pairs[pair];
                     let first = _mm256_loadu_si256(first.as_ptr().add(start).cast::<__m256i>());
                     let second = _mm256_loadu_si256(second.as_ptr().add(start).cast::<__m256i>());
-                    let both = _mm256_madd_epi16(_mm256_unpacklo_epi16(first, second), factors[place]);
+                    let both = _mm256_madd_epi16(_mm256_unpacklo_epi16(first, second), factors[pair]);
                     low = _mm256_add_epi32(low, both);
-                    let both = _mm256_madd_epi16(_mm256_unpackhi_epi16(first, second), factors[place]);
+                    let both = _mm256_madd_epi16(_mm256_unpackhi_epi16(first, second), factors[pair]);
                     high = _mm256_add_epi32(high, both);
                 }
                 // Unpacking works within 128-bit halves: put the halves of the same classes together again.

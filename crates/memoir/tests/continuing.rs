@@ -312,3 +312,38 @@ fn what_cannot_go_on_says_why() {
         "the model cannot be continued: what is needed for that was stripped from its file"
     );
 }
+
+/// The weighting of rows is a part of the model: another one would not fit the weights it has.
+#[test]
+fn the_weighting_of_rows_is_set_once() {
+    let session = session(1);
+    let set = method("softmax", &[("length-power", "1"), ("entropy-weighting", "0")]);
+    let model =
+        train::fit(&set, vectors(rows(200, 20, 1)), FitOptions::default(), &session).expect("trained");
+    let default = fit("softmax", rows(200, 20, 1), &session);
+    let first = |model: &Model| {
+        let row = rows(1, 20, 9);
+        let mut entries: Vec<_> = row.rows.row(0).iter().collect();
+        model.predictor().vector(&mut entries, 1).expect("answers")[0].score
+    };
+    assert_ne!(first(&model), first(&default), "the parameters change the model");
+    let go_on = |given: &[(&str, &str)]| {
+        let options = FitOptions {
+            base_model: Some(&model),
+            ..FitOptions::default()
+        };
+        train::fit(
+            &method("softmax", given),
+            vectors(rows(50, 20, 2)),
+            options,
+            &session,
+        )
+    };
+    for fits in [&[][..], &[("length-power", "1")], &[("entropy-weighting", "0")]] {
+        go_on(fits).expect("the model's own values");
+    }
+    let error = go_on(&[("length-power", "0.5")])
+        .expect_err("another value")
+        .to_string();
+    assert!(error.contains("length-power"), "{error}");
+}

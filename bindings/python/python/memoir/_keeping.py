@@ -96,15 +96,18 @@ class Keeping(Part):
     @classmethod
     def _told_parameters(cls, about: dict[str, Any]) -> dict[str, Any]:
         """The parameters with which an estimator would have made the model."""
+        specs = _parameters.algorithms().get(about["algorithm"], {"parameters": {}})["parameters"]
+        defaults = {name: spec["default"] for name, spec in specs.items()}
         told = {
             _parameters.python_name(name): "auto" if value is None else value
             for name, value in about["params"].items()
         }
-        defaults = {
-            name: spec["default"]
-            for name, spec in _parameters.algorithms()[about["algorithm"]]["parameters"].items()
+        # Another version may have had parameters that this one lacks: the model answers all the same.
+        told = {
+            name: value
+            for name, value in told.items()
+            if name in defaults and value != defaults[name]
         }
-        told = {name: value for name, value in told.items() if value != defaults.get(name)}
         return {**told, "random_state": about["seed"]}
 
     def _after_load(self, model: Any) -> None:

@@ -51,6 +51,8 @@ class MemoirTextClassifier(MemoirBase):
         answer_trim: float | str = ...,
         least_weight: float | str = ...,
         effort: str = ...,
+        length_power: float | str = ...,
+        entropy_weighting: float | str = ...,
         keep_rows: int | str = ...,
         report_rivals: str = ...,
         lambda_: float | None = ...,

@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// Replicate each row once per label, as the paper does
     #[arg(long, hide_short_help = true)]
     replicate: bool,
-    /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to
-    /// be left raw
+    /// What the values of vectors are: counts (log-tf, idf, rows scaled by their length), weights (rows
+    /// scaled by their length), or to be left raw
     #[arg(long, value_name = "KIND", default_value = "auto", hide_short_help = true)]
     weighting: ValueKind,
     /// How weights are stored: f32, or f16 for smaller files [default: as the algorithm makes them]

@@ -67,6 +67,18 @@ pub struct Model {
     pub(crate) origin: Origin,
 }
 
+/// What it is, not its millions of weights.
+impl std::fmt::Debug for Model {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Model")
+            .field("algorithm", &self.origin.algorithm)
+            .field("classes", &self.classes.len())
+            .field("rows", &self.origin.rows)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a model is made of, for programs that put one together themselves.
 pub struct ModelParts {
     /// What the classes are called.

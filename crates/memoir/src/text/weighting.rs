@@ -1,4 +1,4 @@
-//! Counts become weights: logarithm of the count, inverse document frequency, unit length.
+//! Counts become weights: logarithm of the count, inverse document frequency, rows scaled by their length.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use crate::{Result, Session};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeightingScheme {
-    /// Values are term counts: `(1 + ln count) * (ln((1 + n) / (1 + df)) + 1)`, then unit length.
+    /// Values are term counts: `(1 + ln count) * (ln((1 + n) / (1 + df)) + 1)`, then rows are scaled.
     LogTfIdf,
-    /// Values are weights already: scaled to unit length.
+    /// Values are weights already: rows are scaled.
     Unit,
     /// Values are used as they are.
     Raw,
@@ -31,9 +31,9 @@ pub struct RowNeeds {
     /// more.
     pub length_power: f32,
     /// From 0 to 1: how much less a feature weighs that is spread over many classes. Its weight is
-    /// multiplied by `1 - concentration * H / ln n`, with H the entropy of the classes over the feature's n
+    /// multiplied by `1 - e H / ln n`, with e this number and H the entropy of the classes over the feature's n
     /// occurrences.
-    pub concentration: f32,
+    pub entropy_weighting: f32,
 }
 
 impl Default for RowNeeds {
@@ -41,7 +41,7 @@ impl Default for RowNeeds {
         Self {
             constant: false,
             length_power: 1.0,
-            concentration: 0.0,
+            entropy_weighting: 0.0,
         }
     }
 }
@@ -72,7 +72,7 @@ pub struct BlockScale {
 pub struct Weighting {
     /// What is done.
     pub scheme: WeightingScheme,
-    /// What the values of each feature are multiplied by: inverse document frequency, concentration on few
+    /// What the values of each feature are multiplied by: inverse document frequency, entropy on few
     /// classes, or both. Empty if neither is asked for.
     pub feature_weights: Storage<f32>,
     /// Number of rows that hold each feature (kept so that training can go on later; may be empty).
@@ -117,10 +117,10 @@ impl Weighting {
             }
             WeightingScheme::Unit | WeightingScheme::Raw => Vec::new(),
         };
-        if needs.concentration > 0.0 && scheme != WeightingScheme::Raw {
+        if needs.entropy_weighting > 0.0 && scheme != WeightingScheme::Raw {
             weights.resize(rows.width(), 1.0);
             for (weight, spread) in weights.iter_mut().zip(class_spread(rows, labels, &frequency)) {
-                *weight *= 1.0 - needs.concentration * spread;
+                *weight *= 1.0 - needs.entropy_weighting * spread;
             }
         }
         let mut weighting = Self {

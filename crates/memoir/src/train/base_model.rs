@@ -67,6 +67,9 @@ impl<'a> BaseModel<'a> {
     }
 }
 
+/// Parameters of how rows are weighted. All rows of a model are weighted alike.
+const FIXED_BY_BASE: &[&str] = &["length-power", "entropy-weighting"];
+
 /// Fails if `method` cannot continue from `model`. Looks at both only, so that it can be asked before data
 /// is read.
 pub(super) fn check_base_model(method: &Method, model: &Model) -> Result<()> {
@@ -83,6 +86,17 @@ pub(super) fn check_base_model(method: &Method, model: &Model) -> Result<()> {
             "`{}` cannot continue from a model: train it anew, or use `softmax` or `centroid`, which can",
             method.name()
         )));
+    }
+    for name in FIXED_BY_BASE {
+        let given = method.params().iter().find(|(own, _)| own == name);
+        if let Some((_, value)) = given
+            && *value != Value::Auto
+            && origin.params.get(*name) != Some(value)
+        {
+            return Err(Error::Parameter(format!(
+                "{name}: the model's own value holds for what it learns in addition; leave it out"
+            )));
+        }
     }
     if origin.class_counts.len() != model.classes.len() {
         return Err(Error::Mismatch(

@@ -81,7 +81,7 @@ fn spread_features_weigh_less_and_rich_rows_more() {
     }
     let needs = RowNeeds {
         length_power: 0.5,
-        concentration: 0.25,
+        entropy_weighting: 0.25,
         ..RowNeeds::default()
     };
     let weighting = Weighting::fit(WeightingScheme::Unit, needs, &rows, &labels);
@@ -179,7 +179,7 @@ fn labels_of_rows_set_aside_are_not_known() {
             }]);
         }
         let needs = RowNeeds {
-            concentration: 0.5,
+            entropy_weighting: 0.5,
             ..RowNeeds::default()
         };
         let weighting = Weighting::fit(WeightingScheme::Unit, needs, &all, &labels);

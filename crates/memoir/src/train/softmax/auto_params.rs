@@ -79,6 +79,12 @@ fn effective_length(data: &Dataset) -> f32 {
     (sum / data.len().max(1) as f64).max(1.0) as f32
 }
 
+/// Rows of many words count for more than short ones, but not in proportion to their length.
+pub(super) const LENGTH_POWER: f64 = 0.6;
+
+/// A feature that is spread evenly over all classes keeps half of its weight.
+pub(super) const ENTROPY_WEIGHTING: f64 = 0.5;
+
 /// Every number that training needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AutoParams {
@@ -268,6 +274,8 @@ impl AutoParams {
             ("tail", number(self.tail)),
             ("rare-power", number(self.rare_power)),
             ("least-weight", number(self.least_weight)),
+            ("length-power", Value::Number(LENGTH_POWER)),
+            ("entropy-weighting", Value::Number(ENTROPY_WEIGHTING)),
             ("keep-rows", integer(keep_rows)),
         ]
     }

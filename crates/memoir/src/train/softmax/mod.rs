@@ -45,7 +45,7 @@ use crate::train::fit::sum_of_weights;
 use crate::train::{Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
-use auto_params::{AutoParams, Shape};
+use auto_params::{AutoParams, ENTROPY_WEIGHTING, LENGTH_POWER, Shape};
 use base_weights::BaseWeights;
 use calibration_split::CalibrationRows;
 use centroids::Centroids;
@@ -98,8 +98,8 @@ impl Trainer for Softmax {
 
     fn row_needs(&self) -> RowNeeds {
         RowNeeds {
-            length_power: 0.6,
-            concentration: 0.5,
+            length_power: self.params.length_power.unwrap_or(LENGTH_POWER) as f32,
+            entropy_weighting: self.params.entropy_weighting.unwrap_or(ENTROPY_WEIGHTING) as f32,
             ..RowNeeds::default()
         }
     }

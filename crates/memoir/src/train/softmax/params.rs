@@ -47,6 +47,12 @@ own_parameters! {
         /// Time spent on accuracy: parameters that are left on auto follow it. High searches more rivals, in
         /// every pass; low does with fewer
         effort: Effort = "default";
+        /// Power of a row's length that it is divided by: 1 makes all rows equally long, 0 leaves lengths as
+        /// they are
+        length_power: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
+        /// How much less a feature counts that is spread over many classes: 0 not at all, 1 nothing if it is
+        /// spread evenly
+        entropy_weighting: Option<f64> = "auto" in Kind::Number(0.0, 1.0);
         /// Training rows kept in the model file, to be repeated by `--from`, which then forgets less (auto:
         /// none, or as many as the base model)
         keep_rows: Option<usize> = "auto" in Kind::Integer(0, 1_000_000_000);

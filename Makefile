@@ -17,6 +17,7 @@ test:            ## Run all tests
 bench:           ## Measure speed and quality (minutes; DATA=FOLDER adds the peers)
 	cargo build --release --quiet --bin memoir
 	bash experiments/bench.sh
+	cargo bench --quiet -p memoir-xc-experiments
 
 lint:            ## Check formatting, lints, line lengths and CI workflows
 	cargo fmt --all --check

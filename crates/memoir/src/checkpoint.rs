@@ -2,18 +2,22 @@
 //! had happened.
 //!
 //! What follows from data, options and seed is made again; the file holds only what was learned since. It
-//! says by fingerprints which data, options, seed and program it belongs to.
+//! says by fingerprints which data, options, seed and program it belongs to. Like a model file, it is a
+//! safetensors file with checksums.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
+use safetensors::tensor::{SafeTensors, TensorView};
+use safetensors::{Dtype, SafeTensorError};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::{Error, Result};
 
-/// First bytes of a checkpoint file.
-const MAGIC: &[u8; 16] = b"memoir-resume-1\n";
+/// What the header of a checkpoint says that it is.
+const FORMAT: &str = "memoir checkpoint 2";
 
 /// Where checkpoints go, how often they are written, and whether training starts from one.
 #[derive(Debug, Clone)]
@@ -47,25 +51,13 @@ impl Checkpoints {
 
     /// Writes a checkpoint: beside the last one first, then in its place.
     pub fn save(&self, belongs_to: &[Fingerprint], state: &State<'_>) -> Result<()> {
-        let mut bytes = MAGIC.to_vec();
-        let mut put = |number: usize| bytes.extend_from_slice(&(number as u64).to_le_bytes());
-        put(belongs_to.len());
-        put(state.numbers.len());
-        put(state.arrays.len());
-        for fingerprint in belongs_to {
-            put(fingerprint.value as usize);
-        }
-        for number in &state.numbers {
-            put(*number as usize);
-        }
-        for array in &state.arrays {
-            put(array.len());
-        }
-        for array in &state.arrays {
-            bytes.extend_from_slice(array);
-        }
-        let checksum = xxh3_64(&bytes);
-        bytes.extend_from_slice(&checksum.to_le_bytes());
+        let belongs_to = encode(belongs_to.iter().map(|fingerprint| fingerprint.value));
+        let numbers = encode(state.numbers.iter().copied());
+        let arrays = [&belongs_to[..], &numbers]
+            .into_iter()
+            .chain(state.arrays.iter().copied());
+        let bytes = serialize(arrays)
+            .map_err(|reason| Error::input(self.path.display().to_string(), reason.to_string()))?;
         // Always the same name: what a kill in the middle leaves behind is overwritten by the next
         // checkpoint.
         let mut partial = self.path.clone().into_os_string();
@@ -92,43 +84,24 @@ impl Checkpoints {
             Err(reason) => return Err(Error::io(&self.path, "cannot read the checkpoint", reason)),
         };
         let invalid = |message: String| Error::input(self.path.display().to_string(), message);
-        if !bytes.starts_with(MAGIC) {
-            return Err(invalid(
-                "is no checkpoint that this program has written".to_owned(),
-            ));
-        }
-        let damaged = || invalid("is damaged; to start anew, leave the parameter `resume` out".to_owned());
-        let (content, checksum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
-        if xxh3_64(content).to_le_bytes() != *checksum {
-            return Err(damaged());
-        }
-        let mut reader = Reader {
-            rest: &content[MAGIC.len()..],
-        };
-        let [fingerprints, numbers, arrays] = [(); 3].map(|()| reader.number());
-        let count = |count: Option<u64>| count.filter(|&count| count < 1 << 16).ok_or_else(damaged);
-        let (fingerprints, numbers, arrays) = (count(fingerprints)?, count(numbers)?, count(arrays)?);
-        let saved = reader.numbers(fingerprints).ok_or_else(damaged)?;
-        if saved.len() != belongs_to.len() {
-            return Err(damaged());
-        }
-        for (fingerprint, saved) in belongs_to.iter().zip(saved) {
-            if fingerprint.value != saved {
+        let arrays = deserialize(&bytes).map_err(|problem| {
+            invalid(match problem {
+                Problem::Foreign => "is no checkpoint that this program has written".to_owned(),
+                Problem::Damaged => "is damaged; to start anew, leave the parameter `resume` out".to_owned(),
+            })
+        })?;
+        let [saved, numbers] = [arrays[0], arrays[1]].map(decode);
+        for (number, fingerprint) in belongs_to.iter().enumerate() {
+            if saved.get(number) != Some(&fingerprint.value) {
                 return Err(invalid(format!(
                     "cannot be resumed: it was written with {}; to start anew, leave the parameter `resume` out",
                     fingerprint.otherwise
                 )));
             }
         }
-        let numbers = reader.numbers(numbers).ok_or_else(damaged)?;
-        let lengths = reader.numbers(arrays).ok_or_else(damaged)?;
-        let arrays = lengths
-            .into_iter()
-            .map(|length| reader.bytes(length).map(<[u8]>::to_vec));
-        let arrays: Option<Vec<Vec<u8>>> = arrays.collect();
         Ok(Some(SavedState {
             numbers,
-            arrays: arrays.ok_or_else(damaged)?,
+            arrays: arrays[2..].iter().map(|array| array.to_vec()).collect(),
         }))
     }
 
@@ -166,25 +139,62 @@ pub struct SavedState {
     pub arrays: Vec<Vec<u8>>,
 }
 
-struct Reader<'a> {
-    rest: &'a [u8],
+fn encode(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
+    numbers.flat_map(u64::to_le_bytes).collect()
 }
 
-impl<'a> Reader<'a> {
-    fn number(&mut self) -> Option<u64> {
-        let (number, rest) = self.rest.split_first_chunk::<8>()?;
-        self.rest = rest;
-        Some(u64::from_le_bytes(*number))
-    }
+fn decode(bytes: &[u8]) -> Vec<u64> {
+    let (numbers, _) = bytes.as_chunks();
+    numbers.iter().map(|number| u64::from_le_bytes(*number)).collect()
+}
 
-    fn numbers(&mut self, count: u64) -> Option<Vec<u64>> {
-        (0..count).map(|_| self.number()).collect()
+/// The arrays as a file, under their numbers.
+fn serialize<'a>(arrays: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u8>, SafeTensorError> {
+    let mut checksum = Xxh3Default::new();
+    let mut views = Vec::new();
+    for (number, array) in arrays.enumerate() {
+        checksum.update(&(array.len() as u64).to_le_bytes());
+        checksum.update(array);
+        let view = TensorView::new(Dtype::U8, vec![array.len()], array)?;
+        views.push((number.to_string(), view));
     }
+    let about = HashMap::from([
+        ("format".to_owned(), FORMAT.to_owned()),
+        ("checksum".to_owned(), format!("{:016x}", checksum.digest())),
+    ]);
+    safetensors::serialize(views, Some(about))
+}
 
-    fn bytes(&mut self, length: u64) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(usize::try_from(length).ok()?)?;
-        self.rest = rest;
-        Some(bytes)
+/// Why bytes are no checkpoint.
+enum Problem {
+    /// They are something else.
+    Foreign,
+    /// They were one.
+    Damaged,
+}
+
+/// The arrays of a file, at least the two that every checkpoint has.
+fn deserialize(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
+    let (_, about) = SafeTensors::read_metadata(bytes).map_err(|_| Problem::Foreign)?;
+    let about = about.metadata().as_ref().ok_or(Problem::Foreign)?;
+    if about.get("format").map(String::as_str) != Some(FORMAT) {
+        return Err(Problem::Foreign);
+    }
+    let file = SafeTensors::deserialize(bytes).map_err(|_| Problem::Damaged)?;
+    let mut checksum = Xxh3Default::new();
+    let mut arrays = Vec::with_capacity(file.len());
+    for number in 0..file.len() {
+        let view = file.tensor(&number.to_string()).map_err(|_| Problem::Damaged)?;
+        let array = view.data();
+        checksum.update(&(array.len() as u64).to_le_bytes());
+        checksum.update(array);
+        arrays.push(array);
+    }
+    let is_sound = about.get("checksum") == Some(&format!("{:016x}", checksum.digest()));
+    if is_sound && arrays.len() >= 2 {
+        Ok(arrays)
+    } else {
+        Err(Problem::Damaged)
     }
 }
 

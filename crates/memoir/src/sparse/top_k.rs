@@ -1,6 +1,7 @@
 //! Bounded selection of the best-scored classes.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 /// A class with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,73 +23,68 @@ impl Scored {
     }
 }
 
+/// Worse classes are greater, so that a heap has the worst one on top.
+#[derive(Debug, Clone, Copy)]
+struct WorstFirst(Scored);
+
+impl Ord for WorstFirst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.order(&other.0)
+    }
+}
+
+impl PartialOrd for WorstFirst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for WorstFirst {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for WorstFirst {}
+
 /// Keeps the `k` best of the classes offered to it, in a buffer that is reused.
 #[derive(Debug, Clone, Default)]
 pub struct TopK {
     k: usize,
-    /// Binary heap, worst kept class on top.
-    heap: Vec<Scored>,
+    kept: BinaryHeap<WorstFirst>,
 }
 
 impl TopK {
     /// Starts anew, to keep the `k` best.
     pub fn reset(&mut self, k: usize) {
         self.k = k;
-        self.heap.clear();
+        self.kept.clear();
     }
 
     /// The score below which nothing can enter any more; minus infinity while there is room.
     pub fn threshold(&self) -> f32 {
-        if self.heap.len() < self.k {
+        if self.kept.len() < self.k {
             f32::NEG_INFINITY
         } else {
-            self.heap.first().map_or(f32::INFINITY, |s| s.score)
+            self.kept.peek().map_or(f32::INFINITY, |worst| worst.0.score)
         }
     }
 
     /// Offers a class.
     pub fn offer(&mut self, candidate: Scored) {
-        if self.heap.len() < self.k {
-            self.heap.push(candidate);
-            let mut child = self.heap.len() - 1;
-            while child > 0 {
-                let parent = (child - 1) / 2;
-                if self.heap[child].order(&self.heap[parent]) != Ordering::Greater {
-                    break;
-                }
-                self.heap.swap(child, parent);
-                child = parent;
-            }
-        } else if self.k > 0 && candidate.order(&self.heap[0]) == Ordering::Less {
-            self.heap[0] = candidate;
-            self.sink();
-        }
-    }
-
-    fn sink(&mut self) {
-        let mut parent = 0;
-        loop {
-            let mut child = 2 * parent + 1;
-            if child >= self.heap.len() {
-                break;
-            }
-            if child + 1 < self.heap.len()
-                && self.heap[child + 1].order(&self.heap[child]) == Ordering::Greater
-            {
-                child += 1;
-            }
-            if self.heap[child].order(&self.heap[parent]) != Ordering::Greater {
-                break;
-            }
-            self.heap.swap(child, parent);
-            parent = child;
+        if self.kept.len() < self.k {
+            self.kept.push(WorstFirst(candidate));
+        } else if let Some(mut worst) = self.kept.peek_mut()
+            && candidate.order(&worst.0).is_lt()
+        {
+            *worst = WorstFirst(candidate);
         }
     }
 
     /// Writes what was kept to `out`, best first.
     pub fn finish(&mut self, out: &mut Vec<Scored>) {
         out.clear();
-        out.extend_from_slice(&self.heap);
+        out.extend(self.kept.iter().map(|kept| kept.0));
         out.sort_unstable_by(Scored::order);
     }
 }

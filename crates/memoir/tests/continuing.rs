@@ -298,7 +298,7 @@ fn what_cannot_go_on_says_why() {
     let session = session(1);
     let complaint = |model: &Model| {
         let outcome = go_on(model, rows(20, 5, 2), &session);
-        outcome.err().expect("refused").to_string()
+        outcome.expect_err("refused").to_string()
     };
     let paper = fit("memoir-l2", rows(60, 5, 1), &session);
     assert_eq!(

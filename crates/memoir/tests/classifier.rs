@@ -200,7 +200,7 @@ fn continuing_adds_classes_and_keeps_the_old_ones() {
     }
     let paper = Classifier::memoir_l2().fit(&texts, &labels).unwrap();
     let refused = Classifier::memoir_l2().continue_from(&paper).fit(&texts, &labels);
-    let message = refused.err().expect("refused").to_string();
+    let message = refused.expect_err("refused").to_string();
     assert!(
         message.starts_with("`memoir-l2` cannot continue from a model"),
         "{message}"
@@ -209,7 +209,7 @@ fn continuing_adds_classes_and_keeps_the_old_ones() {
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_read() {
-    let message = |outcome: memoir::Result<Model>| outcome.err().expect("refused").to_string();
+    let message = |outcome: memoir::Result<Model>| outcome.expect_err("refused").to_string();
     let nowhere = "no/such/file.csv";
     assert_eq!(
         message(Classifier::softmax().passes(0).fit_file(nowhere)),

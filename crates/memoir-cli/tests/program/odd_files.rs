@@ -672,8 +672,8 @@ fn what_cannot_be_learned_is_refused() {
             "no first weights",
             "-",
             "",
-            "train train.csv --model t --start-scale 0",
-            Refuses("--start-scale"),
+            "train train.csv --model t --initial-scale 0",
+            Refuses("--initial-scale"),
         ),
     ]);
 }

@@ -223,6 +223,15 @@ impl Model {
         self.inner.classes().iter().collect()
     }
 
+    /// What the vocabulary calls the classes, in the order of their numbers, in the first of `languages`
+    /// that has a name; nothing where it has none.
+    fn vocabulary_names(&self, languages: Vec<String>) -> Vec<Option<&str>> {
+        let classes = 0..self.inner.classes().len() as u32;
+        classes
+            .map(|class| self.inner.name_of_class(class, &languages))
+            .collect()
+    }
+
     /// Training rows of each class.
     fn class_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         self.inner.origin().class_counts.clone().into_pyarray(py)

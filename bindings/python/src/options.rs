@@ -1,12 +1,16 @@
 //! How to train, as Python says it.
 
+use std::path::PathBuf;
+
 use memoir::catalogue::Method;
+use memoir::class_vocabulary::HierarchyRule;
 use memoir::model::Precision;
 use memoir::params::{ParameterType, Parameters, Value};
-use memoir::prepare::{Examples, WeightingChoice};
+use memoir::prepare::{Examples, VocabularyRequest, WeightingChoice};
 use memoir::text::TextSettings;
 use memoir::train::{FitOptions, HeldOut};
 use memoir::{Catalogue, Error, Model, Result, Session, train};
+use memoir_skos::VocabularySource;
 use pyo3::prelude::*;
 
 /// How to train; names and values are as on the command line.
@@ -28,6 +32,12 @@ pub(crate) struct Training {
     valid_fraction: Option<f64>,
     #[pyo3(item)]
     replicate: bool,
+    #[pyo3(item)]
+    vocabulary: Option<PathBuf>,
+    #[pyo3(item)]
+    hierarchy: Option<String>,
+    #[pyo3(item)]
+    language: Vec<String>,
 }
 
 /// How text and values are prepared.
@@ -54,6 +64,19 @@ impl Training {
             text: TextSettings::parse(borrowed(&self.text))?,
         };
         Ok((method, preparation))
+    }
+
+    /// Names and relations of the classes, if there are such.
+    fn vocabulary(&self) -> Result<Option<VocabularyRequest>> {
+        let source = VocabularySource {
+            file: self.vocabulary.clone(),
+            hierarchy: match &self.hierarchy {
+                Some(rule) => Some(HierarchyRule::parse(rule)?),
+                None => None,
+            },
+            languages: self.language.clone(),
+        };
+        Ok(source.read()?.map(VocabularyRequest::from))
     }
 
     fn precision(&self) -> Result<Option<Precision>> {
@@ -85,6 +108,7 @@ impl Training {
             },
             base_model,
             replicate: self.replicate,
+            vocabulary: self.vocabulary()?,
         };
         let mut model = train::fit(method, examples, options, session)?;
         if let Some(precision) = self.precision()? {

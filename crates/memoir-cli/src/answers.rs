@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use memoir::{ClassNames, Scored};
+use memoir::{Model, Scored};
 use memoir_report::names::write_escaped;
 
 /// A form of output.
@@ -20,11 +20,44 @@ pub(crate) enum Form {
 }
 
 /// Writes answers in the order of the rows.
-pub(crate) struct Answers<'a, W: Write> {
-    names: &'a ClassNames,
+pub(crate) struct Answers<W: Write> {
+    /// Whether notations and names are shown.
+    described: bool,
     scores: bool,
     sink: Sink<W>,
     rows: u64,
+}
+
+/// An answer as it is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) class: &'a str,
+    /// Empty if there is none, or none is wanted.
+    pub(crate) notation: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) score: f32,
+}
+
+impl<'a> Shown<'a> {
+    /// The answers of a row. Places that no class filled have the score minus infinity and are left out.
+    pub(crate) fn all(
+        best: &'a [Scored],
+        model: &'a Model,
+        languages: &'a [String],
+    ) -> impl Iterator<Item = Self> {
+        let filled = best.iter().filter(|scored| scored.score > f32::NEG_INFINITY);
+        filled.map(move |scored| Self::one(scored.class, scored.score, model, languages))
+    }
+
+    /// A class with its score.
+    pub(crate) fn one(class: u32, score: f32, model: &'a Model, languages: &[String]) -> Self {
+        Shown {
+            class: model.classes().name(class),
+            notation: model.notation_of_class(class).unwrap_or(""),
+            name: model.name_of_class(class, languages).unwrap_or(""),
+            score,
+        }
+    }
 }
 
 enum Sink<W: Write> {
@@ -33,55 +66,70 @@ enum Sink<W: Write> {
     Csv(Box<csv::Writer<W>>),
 }
 
-impl<'a, W: Write> Answers<'a, W> {
-    /// Begins to write; scores are given only if asked for.
-    pub(crate) fn new(form: Form, scores: bool, names: &'a ClassNames, writer: W) -> io::Result<Self> {
+impl<W: Write> Answers<W> {
+    /// Begins to write; scores, notations and names are given only if asked for.
+    pub(crate) fn new(form: Form, scores: bool, described: bool, writer: W) -> io::Result<Self> {
         let sink = match form {
             Form::Text => Sink::Text(writer),
             Form::Jsonl => Sink::Jsonl(writer),
             Form::Csv => {
                 let mut table = csv::Writer::from_writer(writer);
-                let header = ["row", "rank", "class", "score"];
-                table
-                    .write_record(&header[..if scores { 4 } else { 3 }])
-                    .map_err(cause)?;
+                let mut header = vec!["row", "rank", "class"];
+                if described {
+                    header.extend(["notation", "name"]);
+                }
+                if scores {
+                    header.push("score");
+                }
+                table.write_record(&header).map_err(cause)?;
                 Sink::Csv(Box::new(table))
             }
         };
         Ok(Self {
-            names,
+            described,
             scores,
             sink,
             rows: 0,
         })
     }
 
-    /// Writes the best classes of the next row.
-    pub(crate) fn write(&mut self, best: &[Scored]) -> io::Result<()> {
+    /// Writes the answers of the next row.
+    pub(crate) fn write<'s>(&mut self, answers: impl Iterator<Item = Shown<'s>>) -> io::Result<()> {
         self.rows += 1;
-        // Places that no class filled have the score minus infinity.
-        let best = best.iter().filter(|scored| scored.score > f32::NEG_INFINITY);
-        let names = self.names;
         match &mut self.sink {
             Sink::Text(out) => {
-                for (rank, scored) in best.enumerate() {
+                for (rank, shown) in answers.enumerate() {
                     if rank > 0 {
                         out.write_all(b"\t")?;
                     }
-                    write_escaped(out, names.name(scored.class))?;
+                    write_escaped(out, shown.class)?;
+                    if self.described && !shown.name.is_empty() {
+                        out.write_all(b" (")?;
+                        write_escaped(out, shown.name)?;
+                        out.write_all(b")")?;
+                    }
                     if self.scores {
-                        write!(out, ":{}", scored.score)?;
+                        write!(out, ":{}", shown.score)?;
                     }
                 }
                 out.write_all(b"\n")
             }
             Sink::Jsonl(out) => {
-                let classes: Vec<_> = best.clone().map(|scored| names.name(scored.class)).collect();
+                let answers: Vec<Shown<'s>> = answers.collect();
                 let mut object = serde_json::Map::new();
-                object.insert("classes".to_owned(), classes.into());
+                let mut texts = |key: &str, text: fn(&Shown<'s>) -> &'s str| {
+                    let texts: Vec<&str> = answers.iter().map(text).collect();
+                    object.insert(key.to_owned(), texts.into());
+                };
+                texts("classes", |shown| shown.class);
+                if self.described {
+                    texts("notations", |shown| shown.notation);
+                    texts("names", |shown| shown.name);
+                }
                 if self.scores {
                     // Through text, so that 0.1 stays 0.1 and does not become the nearest double of an f32.
-                    let scores: Vec<serde_json::Value> = best.map(|scored| exact(scored.score)).collect();
+                    let scores: Vec<serde_json::Value> =
+                        answers.iter().map(|shown| exact(shown.score)).collect();
                     object.insert("scores".to_owned(), scores.into());
                 }
                 serde_json::to_writer(&mut *out, &object)?;
@@ -89,13 +137,17 @@ impl<'a, W: Write> Answers<'a, W> {
             }
             Sink::Csv(table) => {
                 let row = self.rows.to_string();
-                for (rank, scored) in best.enumerate() {
+                for (rank, shown) in answers.enumerate() {
                     let rank = (rank + 1).to_string();
-                    let score = scored.score.to_string();
-                    let record = [&row, &rank, names.name(scored.class), &score];
-                    table
-                        .write_record(&record[..if self.scores { 4 } else { 3 }])
-                        .map_err(cause)?;
+                    let score = shown.score.to_string();
+                    let mut record = vec![row.as_str(), &rank, shown.class];
+                    if self.described {
+                        record.extend([shown.notation, shown.name]);
+                    }
+                    if self.scores {
+                        record.push(&score);
+                    }
+                    table.write_record(&record).map_err(cause)?;
                 }
                 Ok(())
             }
@@ -129,29 +181,43 @@ fn exact(score: f32) -> serde_json::Value {
 mod tests {
     use super::*;
 
-    fn written(form: Form, scores: bool) -> String {
-        let names: ClassNames = ["plain", "a:b", "tab\tquote\"line\nback\\"].into_iter().collect();
-        let scored = |class, score| Scored { class, score };
+    fn written(form: Form, scores: bool, described: bool) -> String {
+        let shown = |class, name, score| Shown {
+            class,
+            notation: "7.1",
+            name,
+            score,
+        };
+        let odd = shown("tab\tquote\"line\nback\\", "", 0.1);
         let mut bytes = Vec::new();
-        let mut answers = Answers::new(form, scores, &names, &mut bytes).unwrap();
-        answers.write(&[scored(2, 0.1), scored(1, -2.5)]).unwrap();
+        let mut answers = Answers::new(form, scores, described, &mut bytes).unwrap();
         answers
-            .write(&[scored(0, 3.0), scored(0, f32::NEG_INFINITY)])
+            .write([odd, shown("a:b", "A to B", -2.5)].into_iter())
             .unwrap();
-        answers.write(&[]).unwrap();
+        answers.write([shown("plain", "Plain", 3.0)].into_iter()).unwrap();
+        answers.write(std::iter::empty()).unwrap();
         answers.flush().unwrap();
         drop(answers);
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
+    fn names_stand_behind_classes() {
+        assert!(written(Form::Text, true, true).ends_with("\ta:b (A to B):-2.5\nplain (Plain):3\n\n"));
+        assert!(written(Form::Csv, true, true).starts_with("row,rank,class,notation,name,score\n"));
+        assert!(written(Form::Csv, true, true).ends_with("2,1,plain,7.1,Plain,3\n"));
+        let lines = written(Form::Jsonl, false, true);
+        assert!(lines.contains(r#"{"classes":["plain"],"names":["Plain"],"notations":["7.1"]}"#));
+    }
+
+    #[test]
     fn text_keeps_one_line_per_row_whatever_the_names() {
         assert_eq!(
-            written(Form::Text, false),
+            written(Form::Text, false, false),
             "tab\\tquote\"line\\nback\\\\\ta:b\nplain\n\n"
         );
         assert_eq!(
-            written(Form::Text, true),
+            written(Form::Text, true, false),
             "tab\\tquote\"line\\nback\\\\:0.1\ta:b:-2.5\nplain:3\n\n"
         );
     }
@@ -159,7 +225,7 @@ mod tests {
     #[test]
     fn json_lines_hold_names_as_they_are() {
         assert_eq!(
-            written(Form::Jsonl, true),
+            written(Form::Jsonl, true, false),
             concat!(
                 r#"{"classes":["tab\tquote\"line\nback\\","a:b"],"scores":[0.1,-2.5]}"#,
                 "\n",
@@ -169,15 +235,15 @@ mod tests {
                 "\n"
             )
         );
-        assert!(written(Form::Jsonl, false).starts_with(r#"{"classes":["tab"#));
+        assert!(written(Form::Jsonl, false, false).starts_with(r#"{"classes":["tab"#));
     }
 
     #[test]
     fn csv_has_one_line_per_answer() {
         assert_eq!(
-            written(Form::Csv, true),
+            written(Form::Csv, true, false),
             "row,rank,class,score\n1,1,\"tab\tquote\"\"line\nback\\\",0.1\n1,2,a:b,-2.5\n2,1,plain,3\n"
         );
-        assert!(written(Form::Csv, false).ends_with("2,1,plain\n"));
+        assert!(written(Form::Csv, false, false).ends_with("2,1,plain\n"));
     }
 }

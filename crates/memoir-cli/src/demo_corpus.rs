@@ -92,6 +92,17 @@ pub(crate) fn class_name(class: usize) -> String {
     )
 }
 
+/// The vocabulary of the classes as a table: each class lies under its place.
+pub(crate) fn vocabulary() -> impl Iterator<Item = [String; 3]> {
+    let header = ["id", "name", "broader"].map(str::to_owned);
+    let places = PLACES.iter().map(|place| [*place, *place, ""].map(str::to_owned));
+    let classes = (0..CLASSES).map(|class| {
+        let name = class_name(class);
+        [name.clone(), name, PLACES[class % PLACES.len()].to_owned()]
+    });
+    std::iter::once(header).chain(places).chain(classes)
+}
+
 /// Generates `rows` products. The first [`CLASSES`] show every class once; of the others, the class of
 /// rank `r` gets a share that falls like `1 / (r + 5)`.
 pub(crate) fn generate(rows: usize, session: &Session<'_>) -> Vec<Product> {

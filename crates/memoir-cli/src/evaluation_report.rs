@@ -4,11 +4,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use memoir::eval::{ConfidenceReport, Report};
+use memoir::eval::{ConfidenceReport, HierarchyReport, Report};
 use memoir::model::write_beside;
 use memoir::{Error, Result};
 use memoir_report::chart::{Axis, BLUE, Chart, ORANGE};
 use memoir_report::html::{escape, page};
+use memoir_report::names::with_name;
 use memoir_report::sizes::{show_count, show_counted};
 
 const STYLE: &str = "\
@@ -158,6 +159,9 @@ fn tables(report: &Report) -> Vec<Table> {
             rows: coverage,
         });
     }
+    if let Some(hierarchy) = &report.hierarchy {
+        tables.extend(hierarchy_tables(hierarchy));
+    }
     let mut bands = vec![row(&[
         "classes", "number", "labels", "recall@1", "recall@5", "macro-F1",
     ])];
@@ -177,18 +181,57 @@ fn tables(report: &Report) -> Vec<Table> {
     });
     if !report.confusions.is_empty() {
         let mut confusions = vec![row(&["rows", "class", "taken for"])];
-        confusions.extend(
-            report
-                .confusions
-                .iter()
-                .map(|pair| vec![show_count(pair.count), pair.truth.clone(), pair.predicted.clone()]),
-        );
+        confusions.extend(report.confusions.iter().map(|pair| {
+            vec![
+                show_count(pair.count),
+                with_name(&pair.truth, pair.truth_name.as_deref()),
+                with_name(&pair.predicted, pair.predicted_name.as_deref()),
+            ]
+        }));
         tables.push(Table {
             heading: "Most frequent confusions",
             rows: confusions,
         });
     }
     tables
+}
+
+/// The measures of a hierarchy, and accuracy at each of its levels.
+fn hierarchy_tables(hierarchy: &HierarchyReport) -> [Table; 2] {
+    let rows = [
+        ("measure", "value".to_owned()),
+        ("precision", percent(hierarchy.precision)),
+        ("recall", percent(hierarchy.recall)),
+        ("F1", percent(hierarchy.f1)),
+        ("mean distance", format!("{:.2}", hierarchy.mean_distance)),
+        (
+            "wrong answers beside the label",
+            show_count(hierarchy.errors_under_same_parent),
+        ),
+        (
+            "other wrong answers in its branch",
+            show_count(hierarchy.errors_in_same_branch),
+        ),
+        ("wrong answers elsewhere", show_count(hierarchy.errors_elsewhere)),
+    ];
+    let mut levels = vec![["level", "rows", "accuracy"].map(str::to_owned).to_vec()];
+    levels.extend(hierarchy.levels.iter().map(|level| {
+        vec![
+            level.level.to_string(),
+            show_count(level.rows),
+            percent(level.accuracy),
+        ]
+    }));
+    [
+        Table {
+            heading: "In the hierarchy",
+            rows: rows.map(|(name, value)| vec![name.to_owned(), value]).to_vec(),
+        },
+        Table {
+            heading: "By level of the hierarchy",
+            rows: levels,
+        },
+    ]
 }
 
 /// `write!` to a `String` cannot fail.

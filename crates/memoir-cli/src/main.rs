@@ -4,6 +4,7 @@
 
 mod answers;
 mod arguments;
+mod back_off;
 mod class_lists;
 mod demo_corpus;
 mod evaluation_report;
@@ -17,7 +18,9 @@ mod output;
 mod peak_memory;
 mod progress;
 mod verbs;
+mod vocabulary_options;
 mod wordnet;
+mod wordnet_vocabulary;
 
 use std::process::ExitCode;
 

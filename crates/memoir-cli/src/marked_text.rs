@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use memoir::model::{Candidate, Explanation, Mark};
 use memoir_report::html::{self, escape};
+use memoir_report::names::with_name;
 
 /// Shades of green and red in the palette of terminals with 256 colours, from weak to strong.
 const FOR: [u8; 4] = [194, 157, 120, 83];
@@ -56,7 +57,7 @@ fn candidate(name: &str, candidate: &Candidate) -> String {
     });
     format!(
         "<p class=\"{name}\">{name}: <b>{}</b> (score {:.4}{probability})</p>\n",
-        escape(&candidate.name),
+        escape(&with_name(&candidate.name, candidate.vocabulary_name.as_deref())),
         candidate.score
     )
 }
@@ -144,6 +145,8 @@ mod tests {
         let side = |name: &str| Candidate {
             class: 0,
             name: name.to_owned(),
+            notation: None,
+            vocabulary_name: None,
             score: 1.0,
             bias: 0.0,
             rounding: 0.0,

@@ -26,24 +26,21 @@ pub(crate) struct Parts {
     pub(crate) test: Vec<Definition>,
 }
 
-struct Entry<'a> {
-    offset: &'a str,
-    word: &'a str,
+/// A line of a database file.
+pub(crate) struct Entry<'a> {
+    pub(crate) offset: &'a str,
+    pub(crate) word: &'a str,
+    /// All words of the meaning, the first of which is `word`.
+    pub(crate) words: Vec<&'a str>,
     parent: Option<&'a str>,
-    text: String,
+    /// Everything that it is a kind, or an instance, of.
+    pub(crate) parents: Vec<&'a str>,
+    pub(crate) text: String,
 }
 
 /// Reads one database file; `kind` is its letter, such as `n`. Lines that begin with blanks are its licence.
 pub(crate) fn parse(file: &str, kind: char, name: &str) -> anyhow::Result<Vec<Definition>> {
-    let lines = file
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.starts_with("  "));
-    let entries = lines
-        .map(|(number, line)| {
-            entry(line, kind).map_err(|problem| anyhow::anyhow!("{name}:{}:1: {problem}", number + 1))
-        })
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let entries = entries(file, kind, name)?;
     let words: HashMap<_, _> = entries.iter().map(|entry| (entry.offset, entry.word)).collect();
     let mut definitions = Vec::new();
     for entry in &entries {
@@ -67,6 +64,18 @@ pub(crate) fn parse(file: &str, kind: char, name: &str) -> anyhow::Result<Vec<De
     Ok(definitions)
 }
 
+/// The entries of a database file.
+pub(crate) fn entries<'a>(file: &'a str, kind: char, name: &str) -> anyhow::Result<Vec<Entry<'a>>> {
+    let lines = file
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with("  "));
+    let entries = lines.map(|(number, line)| {
+        entry(line, kind).map_err(|problem| anyhow::anyhow!("{name}:{}:1: {problem}", number + 1))
+    });
+    entries.collect()
+}
+
 fn entry(line: &str, kind: char) -> anyhow::Result<Entry<'_>> {
     let (head, meaning) = line
         .split_once(" | ")
@@ -76,19 +85,23 @@ fn entry(line: &str, kind: char) -> anyhow::Result<Entry<'_>> {
     let words = usize::from_str_radix(field(3)?, 16).context("expected the number of words")?;
     let start = 4 + 2 * words;
     let pointers: usize = field(start)?.parse().context("expected the number of pointers")?;
-    let mut parent = None;
+    let mut parents = Vec::new();
     for pointer in 0..pointers {
         let place = start + 1 + 4 * pointer;
         let is_parent = matches!(field(place)?, "@" | "@i");
         let target = field(place + 1)?;
-        if parent.is_none() && is_parent && field(place + 2)?.starts_with(kind) {
-            parent = Some(target);
+        if is_parent && field(place + 2)?.starts_with(kind) {
+            parents.push(target);
         }
     }
     Ok(Entry {
         offset: field(0)?,
         word: field(4)?,
-        parent,
+        words: (0..words)
+            .map(|word| field(4 + 2 * word))
+            .collect::<anyhow::Result<_>>()?,
+        parent: parents.first().copied(),
+        parents,
         text: without_examples(meaning),
     })
 }

@@ -32,6 +32,15 @@ pub fn on_one_line(name: &str) -> String {
     shown
 }
 
+/// A class as tables for people show it: its label and, in brackets, what a vocabulary calls it. A name
+/// that says the same is left out.
+pub fn with_name(label: &str, name: Option<&str>) -> String {
+    match name.filter(|name| *name != label) {
+        Some(name) => format!("{} ({})", on_one_line(label), on_one_line(name)),
+        None => on_one_line(label),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +49,12 @@ mod tests {
     fn names_stay_as_they_are_where_they_can() {
         assert_eq!(on_one_line("men's \"shoes\" – é"), "men's \"shoes\" – é");
         assert_eq!(on_one_line("a\tb\\c\u{1b}"), "a\\tb\\\\c\\u{1b}");
+    }
+
+    #[test]
+    fn names_stand_in_brackets_unless_they_are_the_label() {
+        assert_eq!(with_name("p10", Some("soil\n")), "p10 (soil\\n)");
+        assert_eq!(with_name("soil", Some("soil")), "soil");
+        assert_eq!(with_name("p10", None), "p10");
     }
 }

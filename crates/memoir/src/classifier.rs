@@ -7,7 +7,7 @@ use crate::catalogue::{AlgorithmParams, Method};
 use crate::data::{MAX_FEATURES, ReadOptions, Source};
 use crate::dataset::Dataset;
 use crate::model::Model;
-use crate::prepare::{Examples, WeightingChoice};
+use crate::prepare::{Examples, VocabularyRequest, WeightingChoice};
 use crate::text::TextSettings;
 use crate::train::{
     CentroidParams, FitOptions, HeldOut, MemoirL1Params, MemoirL2Params, MemoirLshParams, SoftmaxParams, fit,
@@ -41,6 +41,7 @@ pub struct Classifier<'a, A> {
     reading: ReadOptions,
     held_out: HeldOutRows,
     base_model: Option<&'a Model>,
+    vocabulary: Option<VocabularyRequest>,
     session: Option<&'a Session<'a>>,
 }
 
@@ -102,6 +103,7 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
             reading: ReadOptions::default(),
             held_out: HeldOutRows::Nothing,
             base_model: None,
+            vocabulary: None,
             session: None,
         }
     }
@@ -190,6 +192,13 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
     /// brings its own way to read text and to weigh values.
     pub fn continue_from(mut self, model: &'a Model) -> Self {
         self.base_model = Some(model);
+        self
+    }
+
+    /// Gives the classes names and relations, which answers carry. Where rows are texts, names are learned
+    /// from too.
+    pub fn vocabulary(mut self, vocabulary: impl Into<VocabularyRequest>) -> Self {
+        self.vocabulary = Some(vocabulary.into());
         self
     }
 
@@ -287,6 +296,7 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
             held_out,
             base_model: self.base_model,
             replicate: false,
+            vocabulary: self.vocabulary,
         };
         fit(&method, examples, options, session)
     }

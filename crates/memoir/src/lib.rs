@@ -39,6 +39,7 @@
 
 pub mod catalogue;
 pub mod checkpoint;
+pub mod class_vocabulary;
 mod classifier;
 pub mod data;
 pub mod dataset;

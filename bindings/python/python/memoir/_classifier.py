@@ -30,6 +30,14 @@ class MemoirClassifier(MemoirBase):
         Share of the rows to hold out and stop by.
     replicate : bool, default=False
         Take a row with several labels as several rows with one.
+    vocabulary : str or path-like, optional
+        Names and relations of the classes: SKOS (.ttl, .rdf, .nt, .jsonld), a table (.csv, .tsv), or
+        ``"labels"`` where labels are names. :meth:`class_names` gives the names; where rows are texts, names
+        are learned from.
+    hierarchy : str, optional
+        How codes tell broader ones: ``"prefix:2,4,6"`` or ``"separator:/"``.
+    language : str, optional
+        Languages of names to keep, the preferred one first, such as ``"sv,en"``; by default all.
     precision : {"f32", "f16"}, optional
         How weights are stored; by default as the algorithm makes them.
     memory_budget, max_model_size : int or str, optional

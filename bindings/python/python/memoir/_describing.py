@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _targets
 from ._checks import positive
 from ._explanation import Explanation, FeatureWeight, explanation_of
+from ._parameters import languages
 from ._part import Part, steady
 
 
@@ -139,6 +140,37 @@ class Describing(Part):
         told = json.loads(self._model.class_features(number, positive("top", top), self._running()))
         names = getattr(self, "feature_names_in_", None)
         return [FeatureWeight.of(entry, names) for entry in told]
+
+    def class_names(self, labels: Any, *, language: str | None = None) -> np.ndarray:
+        """What the vocabulary calls classes.
+
+        Parameters
+        ----------
+        labels : array-like of labels
+            Of any shape, such as that of :meth:`predict_topk`.
+        language : str, optional
+            Languages to look in first, such as ``"sv,en"``; by default in the order of the vocabulary.
+
+        Returns
+        -------
+        ndarray of the same shape
+            Names; None for labels without one.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier(vocabulary="labels").fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.class_names(model.predict([[1, 0, 1]])).tolist()
+        ['fruit']
+        """
+        check_is_fitted(self, "_model")
+        names = self._model.vocabulary_names(languages(language))
+        known = dict(zip(self._met.tolist(), names))
+        labels = np.asarray(labels, dtype=object)
+        named = np.empty(labels.shape, dtype=object)
+        named.flat = [known.get(label) for label in labels.ravel().tolist()]
+        return named
 
     def summary(self) -> dict[str, Any]:
         """What is in the model: sizes, parameters, classes, arrays; the object of ``memoir inspect --json``.

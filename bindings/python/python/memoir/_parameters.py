@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import numbers
+import os
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -150,7 +151,20 @@ def training_options(estimator: Any) -> dict[str, Any]:
         if share is None
         else float(typed("valid_fraction", share, numbers.Real, "a number between 0 and 1, or None")),
         "replicate": bool(estimator.replicate),
+        "vocabulary": None if estimator.vocabulary is None else os.fspath(estimator.vocabulary),
+        "hierarchy": None
+        if estimator.hierarchy is None
+        else typed("hierarchy", estimator.hierarchy, str, "a string or None"),
+        "language": languages(estimator.language),
     }
+
+
+def languages(language: Any) -> list[str]:
+    """The languages in text such as ``"sv,en"``."""
+    if language is None:
+        return []
+    text = typed("language", language, str, 'a string such as "sv,en", or None')
+    return [part.strip() for part in text.split(",")]
 
 
 def threads(n_jobs: Any) -> int:

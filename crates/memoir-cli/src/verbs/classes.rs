@@ -10,6 +10,8 @@ use memoir::Model;
 use memoir_report::names::on_one_line;
 use memoir_report::sizes::{show_count, show_counted, show_size};
 
+use super::class_vocabulary::{self, SearchArguments, VocabularyArguments};
+use super::crosswalk;
 use crate::arguments::silent_session;
 use crate::output::print;
 use crate::{Context, class_lists, interrupt};
@@ -17,6 +19,9 @@ use crate::{Context, class_lists, interrupt};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   memoir classes tickets.memoir
+  memoir classes tickets.memoir search print
+  memoir classes tickets.memoir vocabulary names.csv --out tickets2.memoir
+  memoir classes tickets.memoir crosswalk revision.csv --out tickets2.memoir
   memoir classes tickets.memoir rename printer printing --out tickets2.memoir
   memoir classes tickets.memoir rename --file renames.csv --out tickets2.memoir
   memoir classes tickets.memoir merge network account --into access --out tickets2.memoir
@@ -82,6 +87,12 @@ enum Change {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
+    /// Find classes by name, synonym, code, beginnings of words, or words they have learned
+    Search(SearchArguments),
+    /// Give the model a vocabulary, in place of one it may have, without training
+    Vocabulary(VocabularyArguments),
+    /// Carry the model over to a revised classification by a table of old and new codes
+    Crosswalk(crosswalk::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
@@ -90,6 +101,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let (model, out, done) = match &arguments.change {
         None => return list(&model, false),
         Some(Change::List { json }) => return list(&model, *json),
+        Some(Change::Search(search)) => return class_vocabulary::search(&model, search),
+        Some(Change::Vocabulary(new)) => return class_vocabulary::set_vocabulary(model, new, context),
+        Some(Change::Crosswalk(table)) => return crosswalk::run(model, table, context),
         Some(Change::Rename { old, new, file, out }) => {
             let renames = match (old, new, file) {
                 (Some(old), Some(new), _) => vec![(old.clone(), new.clone())],
@@ -163,11 +177,27 @@ fn list(model: &Model, json: bool) -> anyhow::Result<()> {
     for (number, name) in model.classes().iter().enumerate() {
         let rows = model.origin().class_counts.get(number);
         if json {
-            let line = serde_json::json!({"class": name, "rows": rows});
+            let mut line = serde_json::json!({"class": name, "rows": rows});
+            let about = [
+                ("notation", model.notation_of_class(number as u32)),
+                ("name", model.name_of_class(number as u32, &[])),
+            ];
+            for (key, value) in about {
+                if let Some(value) = value {
+                    line[key] = value.into();
+                }
+            }
             let _ = writeln!(text, "{line}");
         } else {
             let rows = rows.map_or("?".to_owned(), |&rows| show_count(u64::from(rows)));
-            let _ = writeln!(text, "{rows:>10}  {}", on_one_line(name));
+            let _ = write!(text, "{rows:>10}  {}", on_one_line(name));
+            if let Some(known_as) = model
+                .name_of_class(number as u32, &[])
+                .filter(|known_as| *known_as != name)
+            {
+                let _ = write!(text, "  {}", on_one_line(known_as));
+            }
+            text.push('\n');
         }
     }
     print(&text)

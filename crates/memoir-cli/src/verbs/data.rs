@@ -13,6 +13,7 @@ use memoir_report::sizes::show_counted;
 use crate::Context;
 use crate::interrupt;
 use crate::wordnet::{self, Definition};
+use crate::wordnet_vocabulary;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -29,6 +30,7 @@ enum Corpus {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Writes train.csv, valid.csv and test.csv with the columns text and label. The parts are the same on every machine.
+Also writes vocabulary.csv, for `memoir train --vocabulary`: every meaning with its words, definition and broader meanings.
 
 Example:
   sudo apt-get install wordnet-base
@@ -53,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, _context: &Context) -> anyhow::Result<(
 }
 
 fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
-    let mut definitions = Vec::new();
+    let (mut definitions, mut files) = (Vec::new(), Vec::new());
     for (file, kind) in [("data.noun", 'n'), ("data.verb", 'v')] {
         let path = arguments.source.join(file);
         let text = match fs::read_to_string(&path) {
@@ -64,7 +66,9 @@ fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
             ),
             Err(reason) => bail!("{}: cannot read: {reason}", path.display()),
         };
-        definitions.extend(wordnet::parse(&text, kind, &path.display().to_string())?);
+        let name = path.display().to_string();
+        definitions.extend(wordnet::parse(&text, kind, &name)?);
+        files.push((text, kind, name));
     }
     let rows = if arguments.every_class {
         wordnet::Rows::EveryClass
@@ -88,6 +92,14 @@ fn build_wordnet(arguments: &Wordnet) -> anyhow::Result<()> {
             show_counted(rows.len() as u64, "row")
         )?;
     }
+    let path = arguments.out.join("vocabulary.csv");
+    let concepts = interrupt::while_writing(|| wordnet_vocabulary::write(&path, &files))?;
+    writeln!(
+        io::stderr(),
+        "wrote {} ({})",
+        path.display(),
+        show_counted(concepts as u64, "concept")
+    )?;
     Ok(())
 }
 

@@ -7,14 +7,15 @@ use std::time::Instant;
 use clap::Args;
 use memoir::data::{ReadOptions, Source};
 use memoir::model::write_beside;
-use memoir::prepare::Examples;
+use memoir::prepare::{Examples, VocabularyRequest};
 use memoir::text::TextScratch;
 use memoir::train::FitOptions;
 use memoir::{Catalogue, Error, Model, Rows, Session, eval, train};
 use memoir_report::sizes::{show_count, show_counted, show_size, show_time};
+use memoir_skos::VocabularySource;
 
 use crate::arguments::Running;
-use crate::demo_corpus::{CLASSES, Product, class_name, generate};
+use crate::demo_corpus::{CLASSES, Product, class_name, generate, vocabulary};
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::{Context, interrupt};
@@ -43,14 +44,15 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let mut out = io::stdout();
     let folder = &arguments.out;
     std::fs::create_dir_all(folder).map_err(|reason| Error::io(folder, "cannot create", reason))?;
-    let [train_path, test_path, model_path] =
-        ["train.csv", "test.csv", "model.memoir"].map(|name| folder.join(name));
+    let [train_path, test_path, classes_path, model_path] =
+        ["train.csv", "test.csv", "classes.csv", "model.memoir"].map(|name| folder.join(name));
 
     let mut products = generate(arguments.rows as usize, &session);
     // The first rows show every class once; held-out rows are taken from the end.
     let test = products.split_off(products.len() - products.len() / 10);
-    write_table(&train_path, &products)?;
-    write_table(&test_path, &test)?;
+    write_products(&train_path, &products)?;
+    write_products(&test_path, &test)?;
+    write_table(&classes_path, vocabulary())?;
     writeln!(
         out,
         "A made-up shop: {} in {} classes of power-law size, and {} held out.\n",
@@ -61,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     drop(products);
 
     let start = Instant::now();
-    let model = learn(&train_path, context, &session)?;
+    let model = learn(&train_path, &classes_path, context, &session)?;
     interrupt::while_writing(|| model.save_in(&model_path, &session))?;
     let train_time = start.elapsed();
     let size = model.summary()?.file_bytes;
@@ -87,6 +89,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     )?;
     line("accuracy", format!("{:.1}%", 100.0 * report.accuracy))?;
     line("macro-F1", format!("{:.1}%", 100.0 * report.macro_f1))?;
+    if let Some(places) = report.hierarchy.as_ref().and_then(|told| told.levels.first()) {
+        line("right place", format!("{:.1}%", 100.0 * places.accuracy))?;
+    }
     if let Some(bytes) = peak_memory() {
         line("peak memory", show_size(bytes))?;
     }
@@ -108,25 +113,43 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     Ok(())
 }
 
-fn learn(path: &Path, context: &Context, session: &Session<'_>) -> anyhow::Result<Model> {
+fn learn(path: &Path, classes: &Path, context: &Context, session: &Session<'_>) -> anyhow::Result<Model> {
     let algorithm = context.catalogue.find(Catalogue::DEFAULT_ALGORITHM)?;
     let method = algorithm.configure([])?;
     let examples = Examples::Read {
         source: Source::new(path),
         options: &ReadOptions::default(),
     };
-    Ok(train::fit(&method, examples, FitOptions::default(), session)?)
+    let vocabulary = VocabularySource {
+        file: Some(classes.to_owned()),
+        ..VocabularySource::default()
+    };
+    let options = FitOptions {
+        vocabulary: vocabulary.read()?.map(VocabularyRequest::from),
+        ..FitOptions::default()
+    };
+    Ok(train::fit(&method, examples, options, session)?)
 }
 
-fn write_table(path: &Path, products: &[Product]) -> anyhow::Result<()> {
+fn write_products(path: &Path, products: &[Product]) -> anyhow::Result<()> {
+    let records = products
+        .iter()
+        .map(|product| [class_name(product.class), product.text.clone()]);
+    write_table(
+        path,
+        std::iter::once(["label", "text"].map(str::to_owned)).chain(records),
+    )
+}
+
+fn write_table<const COLUMNS: usize>(
+    path: &Path,
+    records: impl Iterator<Item = [String; COLUMNS]>,
+) -> anyhow::Result<()> {
     let failed = |reason| Error::io(path, "cannot write", reason);
     interrupt::while_writing(|| {
         write_beside(path, |out| {
             let mut table = csv::Writer::from_writer(out);
-            let records = products
-                .iter()
-                .map(|product| [class_name(product.class), product.text.clone()]);
-            for record in std::iter::once(["label".to_owned(), "text".to_owned()]).chain(records) {
+            for record in records {
                 table
                     .write_record(&record)
                     .map_err(|reason| failed(reason.into()))?;
@@ -177,6 +200,8 @@ fn next_steps(model: &Path, test: &Path, products: &[Product]) -> String {
          \x20 {program} explain {model} --text \"{text}\"\n\
          \x20 {program} explain {model} --class \"garden lamp\"\n\
          \x20 echo \"{text}\" | {program} predict {model} - --top-k 3 --scores\n\
+         \x20 echo \"{text}\" | {program} predict {model} - --back-off 0.9 --scores\n\
+         \x20 {program} classes {model} search lam\n\
          \x20 {program} inspect {model}\n\
          \x20 {program} train YOUR.csv --model YOUR.memoir      (columns `label` and `text`)"
     )

@@ -8,8 +8,8 @@ use std::time::Instant;
 use clap::Args;
 use memoir::Model;
 use memoir::data::Source;
-use memoir::eval::{self, Report};
-use memoir_report::names::on_one_line;
+use memoir::eval::{self, HierarchyReport, Report};
+use memoir_report::names::with_name;
 use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
 
@@ -95,6 +95,37 @@ struct Timed<'a> {
     seconds: f64,
 }
 
+/// The measures of a hierarchy for people.
+fn hierarchy_table(hierarchy: &HierarchyReport) -> String {
+    let percent = |share: f64| format!("{:.2}%", 100.0 * share);
+    let mut text = String::from("\nin the hierarchy\n");
+    for (name, value) in [
+        ("  precision", percent(hierarchy.precision)),
+        ("  recall", percent(hierarchy.recall)),
+        ("  F1", percent(hierarchy.f1)),
+        ("  mean distance", format!("{:.2}", hierarchy.mean_distance)),
+    ] {
+        let _ = writeln!(text, "{name:<20}{value:>8}");
+    }
+    for level in &hierarchy.levels {
+        let name = format!("  accuracy, level {}", level.level);
+        let _ = writeln!(
+            text,
+            "{name:<20}{:>8}{:>10} rows",
+            percent(level.accuracy),
+            show_count(level.rows)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "  wrong answers: {} beside the label, {} in its branch, {} elsewhere",
+        show_count(hierarchy.errors_under_same_parent),
+        show_count(hierarchy.errors_in_same_branch),
+        show_count(hierarchy.errors_elsewhere)
+    );
+    text
+}
+
 /// The report for people. `write!` to a `String` cannot fail.
 fn table(report: &Report) -> String {
     let percent = |share: f64| format!("{:.2}%", 100.0 * share);
@@ -138,6 +169,9 @@ fn table(report: &Report) -> String {
         }
         None => text += "\nThe model is not calibrated: its scores are not probabilities.\n",
     }
+    if let Some(hierarchy) = &report.hierarchy {
+        text += &hierarchy_table(hierarchy);
+    }
     let _ = writeln!(
         text,
         "\nby class frequency   classes   labels  recall@1  recall@5  macro-F1"
@@ -161,8 +195,8 @@ fn table(report: &Report) -> String {
                 text,
                 "{:>8}  {} taken for {}",
                 show_count(confusion.count),
-                on_one_line(&confusion.truth),
-                on_one_line(&confusion.predicted)
+                with_name(&confusion.truth, confusion.truth_name.as_deref()),
+                with_name(&confusion.predicted, confusion.predicted_name.as_deref())
             );
         }
     }

@@ -11,7 +11,7 @@ use memoir::data::{Format, ReadOptions, Source};
 use memoir::model::{Candidate, Explanation, FeatureWeight};
 use memoir::text::{Input, TextScratch};
 use memoir::{Error, Model, Rows, Session, prepare};
-use memoir_report::names::on_one_line;
+use memoir_report::names::{on_one_line, with_name};
 use serde::Serialize;
 
 use crate::arguments::{Reading, Running, parse_positive, silent_session};
@@ -238,7 +238,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
         let probability = candidate.probability.map_or(String::new(), |probability| {
             format!("  probability {probability:.4}")
         });
-        let class = on_one_line(&candidate.name);
+        let class = with_name(&candidate.name, candidate.vocabulary_name.as_deref());
         let _ = writeln!(text, "{name:<11}{class}  {:.4}{probability}", candidate.score);
     };
     side("answer", &explanation.answer);

@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use memoir::model::{ClassSize, FeatureWeight, Summary};
 use memoir::{Model, Session};
-use memoir_report::names::on_one_line;
+use memoir_report::names::{on_one_line, with_name};
 use memoir_report::sizes::{show_count, show_counted, show_size};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,6 +17,7 @@ use crate::Context;
 use crate::arguments::{Running, parse_positive};
 use crate::output::print;
 use crate::progress::Progress;
+use crate::vocabulary_options::describe;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -42,15 +43,34 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct ClassProfile {
     class: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<String>,
+    /// Ids and names of the concepts above it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    broader: Vec<Broader>,
     /// Training rows; unknown if the file does not say.
     rows: Option<u32>,
     strongest: Vec<FeatureWeight>,
     nearest: Vec<NearClass>,
 }
 
+/// A concept above a class.
+#[derive(Debug, Serialize)]
+struct Broader {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct NearClass {
     class: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// Cosine of the two classes' weights.
     similarity: f32,
 }
@@ -89,13 +109,31 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 
 fn profile(model: &Model, class: u32, top: usize, session: &Session<'_>) -> anyhow::Result<ClassProfile> {
     let nearest = model.nearest_classes(class, top, session)?.into_iter();
+    let known = model
+        .vocabulary()
+        .and_then(|vocabulary| Some((vocabulary, vocabulary.concept_of_class(class)?)));
+    let broader = known.map_or(Vec::new(), |(vocabulary, concept)| {
+        let broader = vocabulary.broader(concept).iter();
+        let told = broader.map(|&concept| Broader {
+            id: vocabulary.id(concept).to_owned(),
+            name: vocabulary.name(concept).map(str::to_owned),
+        });
+        told.collect()
+    });
     Ok(ClassProfile {
         class: model.classes().name(class).to_owned(),
+        notation: model.notation_of_class(class).map(str::to_owned),
+        name: model.name_of_class(class, &[]).map(str::to_owned),
+        definition: known
+            .and_then(|(vocabulary, concept)| vocabulary.definition(concept))
+            .map(str::to_owned),
+        broader,
         rows: model.origin().class_counts.get(class as usize).copied(),
         strongest: model.class_features(class, top, session)?,
         nearest: nearest
             .map(|(class, similarity)| NearClass {
                 class: model.classes().name(class).to_owned(),
+                name: model.name_of_class(class, &[]).map(str::to_owned),
                 similarity,
             })
             .collect(),
@@ -107,16 +145,37 @@ fn class_table(profile: &ClassProfile) -> String {
     let rows = profile
         .rows
         .map_or("unknown".to_owned(), |rows| show_count(u64::from(rows)));
-    let mut text = format!(
-        "class  {}\nrows   {rows}\n\n  weight  feature\n",
-        on_one_line(&profile.class)
-    );
+    let mut text = format!("class  {}\nrows   {rows}\n", on_one_line(&profile.class));
+    let told = [
+        ("notation", &profile.notation),
+        ("name", &profile.name),
+        ("definition", &profile.definition),
+    ];
+    for (what, value) in told {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{what:<10}  {}", on_one_line(value));
+        }
+    }
+    for above in &profile.broader {
+        let _ = writeln!(
+            text,
+            "{:<10}  {}",
+            "broader",
+            with_name(&above.id, above.name.as_deref())
+        );
+    }
+    text += "\n  weight  feature\n";
     for feature in &profile.strongest {
         let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, on_one_line(&feature.name));
     }
     text += "\n  cosine  nearest classes\n";
     for near in &profile.nearest {
-        let _ = writeln!(text, "{:>8.4}  {}", near.similarity, on_one_line(&near.class));
+        let _ = writeln!(
+            text,
+            "{:>8.4}  {}",
+            near.similarity,
+            with_name(&near.class, near.name.as_deref())
+        );
     }
     text
 }
@@ -155,6 +214,9 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
             None => "none: scores are not probabilities".to_owned(),
         },
     );
+    if let Some(vocabulary) = &summary.vocabulary {
+        line("vocabulary", describe(vocabulary, summary.classes));
+    }
     line("input", summary.input.to_owned());
     if let Some(params) = &summary.text {
         let mut shown = params.clone();
@@ -204,7 +266,7 @@ fn add_classes(text: &mut String, classes: &[ClassSize]) {
             text,
             "{:>10}  {}",
             show_count(u64::from(class.rows)),
-            on_one_line(&class.name)
+            with_name(&class.name, class.vocabulary_name.as_deref())
         );
     }
 }

@@ -1,10 +1,12 @@
 //! One file per verb.
 
+pub(crate) mod class_vocabulary;
 pub(crate) mod classes;
 pub(crate) mod compact;
 #[cfg(unix)]
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod crosswalk;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;

@@ -22,6 +22,7 @@ use crate::method_options::{self, Given};
 use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
+use crate::vocabulary_options::VocabularyOptions;
 use crate::{Context, failure, interrupt};
 
 #[derive(Debug, Args)]
@@ -29,6 +30,7 @@ use crate::{Context, failure, interrupt};
   memoir train tickets.csv --model tickets.memoir
   memoir train train.svm.gz --model m.memoir --valid valid.svm.gz --seed 7
   memoir train --from tickets.memoir november.csv --model tickets2.memoir
+  memoir train titles.csv --vocabulary subjects.ttl --language sv --model m.memoir
   zcat *.jsonl.gz | memoir train - --format jsonl --model m.memoir --word-ngrams 2")]
 pub(crate) struct Arguments {
     /// Labelled rows; `-` is standard input
@@ -60,6 +62,16 @@ pub(crate) struct Arguments {
     /// How weights are stored: f32, or f16 for smaller files [default: as the algorithm makes them]
     #[arg(long, value_name = "PRECISION", hide_short_help = true)]
     precision: Option<StoredPrecision>,
+    #[command(flatten)]
+    vocabulary: VocabularyOptions,
+    /// Also give answers for classes of the vocabulary that have no row
+    #[arg(
+        long,
+        requires = "vocabulary",
+        help_heading = "Vocabulary",
+        hide_short_help = true
+    )]
+    unseen_classes: bool,
     #[command(flatten)]
     reading: Reading,
     /// Seed of all random choices
@@ -157,6 +169,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     if before.is_some() {
         check_continuing(arguments, given)?;
     }
+    let vocabulary = arguments.vocabulary.request(arguments.unseen_classes)?;
     check_target(&arguments.model)?;
     let read = [
         Some(&arguments.data),
@@ -199,6 +212,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         },
         base_model: before.as_ref(),
         replicate: arguments.replicate,
+        vocabulary,
     };
     let mut model = train::fit(&method, examples(&arguments.data), fit_options, &session)?;
     if let Some(precision) = arguments.precision {

@@ -68,6 +68,11 @@ impl Source {
         }
     }
 
+    /// Opens it as a plain reader of its uncompressed bytes.
+    pub fn into_reader(self) -> Result<Box<dyn Read + Send>> {
+        Ok(self.open()?.reader)
+    }
+
     /// Opens it and looks through its compression.
     pub(super) fn open(self) -> Result<OpenSource> {
         let Self { name, origin } = self;

@@ -16,6 +16,9 @@ pub struct Dataset {
     pub classes: ClassNames,
     /// How much each row counts, if rows do not all count alike.
     pub weights: Option<Vec<f32>>,
+    /// The last so many rows are texts about classes, not examples: learned from, but nothing is measured by
+    /// them.
+    pub description_rows: usize,
 }
 
 impl Dataset {

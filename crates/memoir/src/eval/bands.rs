@@ -20,7 +20,7 @@ pub enum Band {
     Middle,
     /// Many rare classes.
     Tail,
-    /// Classes without a training row: they cannot be predicted.
+    /// Classes without a training row: they can be predicted only if a vocabulary names them.
     Unseen,
 }
 

@@ -1,6 +1,6 @@
 //! A model measured on labelled rows.
 
-use super::{Confidence, Evaluation, Ranking, Report};
+use super::{Confidence, Evaluation, HierarchyTally, Ranking, Report};
 use crate::data::{ReadOptions, Source};
 use crate::model::Model;
 use crate::prepare::stream_labelled;
@@ -29,6 +29,10 @@ pub fn evaluate_at(
     let mut ranking = Ranking::new(at);
     let depth = Evaluation::DEPTH.max(ranking.depth());
     let mut confidence = model.calibration().map(|_| Confidence::default());
+    let hierarchy = model
+        .vocabulary()
+        .and_then(|vocabulary| vocabulary.hierarchy(model.classes().len()));
+    let mut tally = hierarchy.as_ref().map(HierarchyTally::new);
     // Names that only the data knows get numbers behind the model's.
     let mut names = model.classes().clone();
     let mut labels = Vec::new();
@@ -43,6 +47,10 @@ pub fn evaluate_at(
             labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
             evaluation.add(&labels, best);
             ranking.add(&labels, best);
+            if let Some(tally) = &mut tally {
+                let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
+                tally.add(&labels, answer.map(|answer| answer.class));
+            }
             if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
                 // A row without an answer counts among those that no threshold automates.
                 match best.first() {
@@ -59,5 +67,14 @@ pub fn evaluate_at(
     let mut report = evaluation.report(&names, &model.origin().class_counts);
     report.at = ranking.measures();
     report.confidence = confidence.map(|confidence| confidence.report());
+    let name = |label: &str| {
+        let class = model.classes().find(label)?;
+        model.name_of_class(class, &[]).map(str::to_owned)
+    };
+    for confusion in &mut report.confusions {
+        confusion.truth_name = name(&confusion.truth);
+        confusion.predicted_name = name(&confusion.predicted);
+    }
+    report.hierarchy = tally.map(|tally| tally.report());
     Ok(report)
 }

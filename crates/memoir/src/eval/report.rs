@@ -4,15 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::ClassNames;
 use crate::eval::tally::{CUTOFFS, ClassTally, Evaluation};
-use crate::eval::{Band, ConfidenceReport, FrequencyBand, RankingMeasures};
+use crate::eval::{Band, ConfidenceReport, FrequencyBand, HierarchyReport, RankingMeasures};
 
 /// A class that is mistaken for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confusion {
-    /// Name of the true class.
+    /// Label of the true class.
     pub truth: String,
-    /// Name of the class predicted instead.
+    /// What the model's vocabulary calls it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth_name: Option<String>,
+    /// Label of the class predicted instead.
     pub predicted: String,
+    /// What the model's vocabulary calls it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_name: Option<String>,
     /// How many rows.
     pub count: u64,
 }
@@ -60,6 +66,9 @@ pub struct Report {
     /// What probabilities are worth, if the model is calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<ConfidenceReport>,
+    /// How far wrong answers are from right ones, if the model's vocabulary has a hierarchy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<HierarchyReport>,
     /// The most frequent mistakes. A row with several labels counts once for each of them.
     pub confusions: Vec<Confusion>,
 }
@@ -99,12 +108,17 @@ impl Report {
             }
         };
         let by_frequency = FrequencyBand::all(evaluation, bands);
-        let unseen = by_frequency.iter().filter(|band| band.band == Band::Unseen);
         Self {
             rows: evaluation.rows,
             unlabelled_rows: evaluation.unlabelled,
             labels: evaluation.classes.iter().map(|tally| tally.truth).sum(),
-            unknown_labels: unseen.map(|band| band.labels).sum(),
+            // Classes without rows may still be known, by their names.
+            unknown_labels: evaluation
+                .classes
+                .iter()
+                .skip(bands.len())
+                .map(|tally| tally.truth)
+                .sum(),
             classes,
             accuracy: evaluation.accuracy(),
             macro_f1: evaluation.macro_f1(),
@@ -124,13 +138,16 @@ impl Report {
             at: Vec::new(),
             by_frequency,
             confidence: None,
+            hierarchy: None,
             confusions: evaluation
                 .confusions
                 .most_frequent(Self::CONFUSIONS)
                 .into_iter()
                 .map(|(truth, predicted, count)| Confusion {
                     truth: name(truth),
+                    truth_name: None,
                     predicted: name(predicted),
+                    predicted_name: None,
                     count,
                 })
                 .collect(),

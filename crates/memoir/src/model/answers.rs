@@ -19,8 +19,12 @@ pub const SHARING: usize = 100;
 /// A class that a model gives as an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer<'m> {
-    /// Name of the class.
+    /// Label of the class.
     pub class: &'m str,
+    /// The code that the model's vocabulary has for it, if there is one.
+    pub notation: Option<&'m str>,
+    /// What the model's vocabulary calls it, if there is one.
+    pub name: Option<&'m str>,
     /// How probable the model holds it to be right: by its calibration or, without one, the answer's share
     /// in the exponentials of the best scores.
     pub probability: f32,
@@ -110,6 +114,8 @@ impl Model {
         answers
             .map(|(scored, probable)| Answer {
                 class: self.classes.name(scored.class),
+                notation: self.notation_of_class(scored.class),
+                name: self.name_of_class(scored.class, &[]),
                 probability: probable.score,
                 score: scored.score,
             })

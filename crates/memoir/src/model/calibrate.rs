@@ -1,7 +1,7 @@
 //! Probabilities for a finished model.
 
 use super::Model;
-use super::calibration::{Basis, CANDIDATES, Calibration, HeldOutScores};
+use super::calibration::{Basis, Calibration, HeldOutScores, SET_CANDIDATES};
 use crate::dataset::Dataset;
 use crate::{Result, Session};
 
@@ -10,7 +10,7 @@ impl Model {
     /// weighted as the model wants them, with classes numbered as in the model; labels that it does not know
     /// count as mistakes. With too few rows the model stays as it is.
     pub fn calibrate(&mut self, held_out: &Dataset, session: &Session<'_>) -> Result<()> {
-        let predictions = self.predict_rows(&held_out.rows, CANDIDATES, session)?;
+        let predictions = self.predict_rows(&held_out.rows, SET_CANDIDATES, session)?;
         let mut scores = HeldOutScores::default();
         for ((row, labels), best) in held_out
             .rows
@@ -22,8 +22,17 @@ impl Model {
                 scores.push(self.known_features(row), best, labels);
             }
         }
-        if let Some(calibration) = session.run(|| Calibration::fit(&scores, Basis::HeldOut)) {
-            self.calibration = Some(calibration);
+        let hierarchy = self
+            .vocabulary
+            .as_ref()
+            .and_then(|vocabulary| vocabulary.hierarchy(self.classes.len()));
+        let fitted = session.run(|| {
+            let mut calibration = Calibration::fit(&scores, Basis::HeldOut)?;
+            calibration.fit_sets(&scores, hierarchy.as_ref());
+            Some(calibration)
+        });
+        if fitted.is_some() {
+            self.calibration = fitted;
         }
         Ok(())
     }

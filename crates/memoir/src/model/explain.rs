@@ -25,9 +25,15 @@ pub struct Candidate {
     /// Class number.
     #[serde(rename = "class_number")]
     pub class: u32,
-    /// Its name.
+    /// Its label.
     #[serde(rename = "class")]
     pub name: String,
+    /// The code that the vocabulary has for it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notation: Option<String>,
+    /// What the vocabulary calls it, if there is one.
+    #[serde(rename = "name", skip_serializing_if = "Option::is_none")]
+    pub vocabulary_name: Option<String>,
     /// Its score.
     pub score: f32,
     /// The part of the score that no feature of the row causes.
@@ -283,6 +289,8 @@ impl Model {
         Candidate {
             class: scored.class,
             name: self.classes.name(scored.class).to_owned(),
+            notation: self.notation_of_class(scored.class).map(str::to_owned),
+            vocabulary_name: self.name_of_class(scored.class, &[]).map(str::to_owned),
             score: scored.score,
             bias,
             rounding: f64::from(scored.score) - f64::from(bias) - shares,

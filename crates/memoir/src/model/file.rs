@@ -13,6 +13,7 @@ use super::merged::{MEMBERS, MERGED, Merged, Rule};
 use super::output::write_beside;
 use super::preprocessing::StoredPreprocessing;
 use super::{Calibration, Model, Origin, Replay, Scorer, ScorerKind, Tensor, TensorSource};
+use crate::class_vocabulary::ClassVocabulary;
 use crate::dataset::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -114,6 +115,9 @@ impl Model {
         if let Some(replay) = &self.replay {
             tensors.push((REHEARSAL.to_owned(), Tensor::U8(replay.bytes())));
         }
+        if let Some(vocabulary) = &self.vocabulary {
+            tensors.extend(vocabulary.tensors());
+        }
         tensors.extend(StoredPreprocessing::tensors(&self.preprocessing));
         tensors.extend(self.scorer.tensors());
         tensors.sort_by(|(left_name, left), (right_name, right)| {
@@ -150,6 +154,9 @@ impl Model {
             ("scorer", self.scorer.kind().to_owned()),
             ("version", VERSION.to_string()),
         ]);
+        if let Some(vocabulary) = &self.vocabulary {
+            texts.push(("vocabulary", json(&vocabulary.stored())?));
+        }
         let mut header = String::from("{\"__metadata__\":{");
         for (index, (name, text)) in texts.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
@@ -206,6 +213,10 @@ fn check_content(container: &Container, catalogue: &Catalogue) -> Result<()> {
         let (classes, features) = container.shape();
         let rows = kept.unpack(features, classes);
         rows.map_err(|message| container.invalid(message))?;
+    }
+    if let Some(vocabulary) = &model.vocabulary {
+        let content = vocabulary.check_content();
+        content.map_err(|message| container.invalid(message))?;
     }
     let content = model.scorer.check_content();
     content.map_err(|message| container.invalid(message))
@@ -271,6 +282,15 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         Some(_) => Some(Replay::from_bytes(container.u8(REHEARSAL)?)),
         None => None,
     };
+    let vocabulary = if container.has_text("vocabulary") {
+        Some(ClassVocabulary::load(
+            parse(container, "vocabulary")?,
+            container,
+            class_count,
+        )?)
+    } else {
+        None
+    };
     let scorer = load_scorer(container, catalogue)?;
     if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
         return Err(container.invalid(format!(
@@ -285,6 +305,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         scorer,
         calibration,
         replay,
+        vocabulary,
         origin,
     })
 }

@@ -232,7 +232,7 @@ impl<P: Stored> Scorer for FixedScorer<P> {
             let (mut offsets, mut postings) = (vec![0], Vec::new());
             for feature in 0..scorer.features() as u32 {
                 let weights = scorer.feature_weights(feature).unwrap_or_default();
-                let renumbered = new_numbers.renumber(weights).into_iter();
+                let renumbered = new_numbers.renumber(feature, weights).into_iter();
                 postings.extend(renumbered.map(|(class, weight)| P::new(class, quantize_weight(weight))));
                 offsets.push(postings.len() as u64);
             }

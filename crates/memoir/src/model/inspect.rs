@@ -45,6 +45,9 @@ pub struct Summary {
     pub precision: Option<&'static str>,
     /// How scores become probabilities, if they do.
     pub calibration: Option<CalibrationSummary>,
+    /// Names and relations of the classes, if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<VocabularySummary>,
     /// What the input is: `text` or `vectors`.
     pub input: &'static str,
     /// How text becomes features, if the input is text.
@@ -72,6 +75,21 @@ pub struct CalibrationSummary {
     pub rows: u64,
 }
 
+/// What a vocabulary holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VocabularySummary {
+    /// Number of concepts.
+    pub concepts: usize,
+    /// Number of names, definitions and other texts about them.
+    pub terms: usize,
+    /// Number of relations to broader concepts.
+    pub relations: usize,
+    /// Languages of the texts, the preferred one first.
+    pub languages: Vec<String>,
+    /// Number of the model's classes that are concepts of it.
+    pub known_classes: usize,
+}
+
 /// An array of a model file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TensorSummary {
@@ -91,6 +109,9 @@ pub struct ClassSize {
     /// Name.
     #[serde(rename = "class")]
     pub name: String,
+    /// What the vocabulary calls it, if there is one.
+    #[serde(rename = "name", skip_serializing_if = "Option::is_none")]
+    pub vocabulary_name: Option<String>,
     /// Training rows.
     pub rows: u32,
 }
@@ -120,6 +141,15 @@ impl Model {
             calibration: self.calibration.as_ref().map(|calibration| CalibrationSummary {
                 basis: calibration.basis,
                 rows: calibration.rows,
+            }),
+            vocabulary: self.vocabulary.as_ref().map(|vocabulary| VocabularySummary {
+                concepts: vocabulary.len(),
+                terms: vocabulary.term_count(),
+                relations: vocabulary.relation_count(),
+                languages: vocabulary.languages().to_vec(),
+                known_classes: (0..self.classes.len() as u32)
+                    .filter(|&class| vocabulary.concept_of_class(class).is_some())
+                    .count(),
             }),
             input: if text.is_some() { "text" } else { "vectors" },
             text: text.map(|text| text.params.clone()),
@@ -157,6 +187,7 @@ impl Model {
             first
                 .map(|&(class, rows)| ClassSize {
                     name: self.classes.name(class).to_owned(),
+                    vocabulary_name: self.name_of_class(class, &[]).map(str::to_owned),
                     rows,
                 })
                 .collect()

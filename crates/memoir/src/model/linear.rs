@@ -276,7 +276,7 @@ impl Scorer for Linear {
         let mut builder = LinearBuilder::new(new_numbers.classes());
         for feature in 0..self.features() as u32 {
             let weights = self.feature_weights(feature).unwrap_or_default();
-            builder.push_feature(new_numbers.renumber(weights));
+            builder.push_feature(new_numbers.renumber(feature, weights));
         }
         let mut scorer = builder.finish(self.precision());
         if let Some(bias) = &self.bias {

@@ -198,22 +198,11 @@ impl Scorer for Merged {
         self.with_inner(|inner| inner.with_largest_weights(most))
     }
 
-    /// The members of classes that go are gone, too.
+    /// The members of classes that go are gone, too; those of classes that are split are copied.
     fn with_classes(mut self: Box<Self>, new_numbers: &NewNumbers) -> Result<Box<dyn Scorer>> {
-        let stays = |class: &&u32| new_numbers.number(**class).is_some();
-        let mut next = 0;
-        let numbers = self.class_of.iter().map(|class| {
-            let number = stays(&class).then_some(next);
-            next += u32::from(number.is_some());
-            number
-        });
-        let of_members = NewNumbers::new(numbers.collect());
+        let (of_members, class_of) = new_numbers.of_members(&self.class_of);
         self.inner = self.inner.with_classes(&of_members)?;
-        self.class_of = self
-            .class_of
-            .iter()
-            .filter_map(|&class| new_numbers.number(class))
-            .collect();
+        self.class_of = class_of;
         self.classes = new_numbers.classes();
         Ok(self)
     }

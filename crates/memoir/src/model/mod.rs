@@ -7,12 +7,15 @@ mod calibrate;
 pub mod calibration;
 mod class_profile;
 mod container;
+mod crosswalk;
+mod described;
 mod explain;
 mod file;
 mod fixed;
 mod inspect;
 mod linear;
 mod merged;
+mod new_numbers;
 mod output;
 mod packed;
 mod predict;
@@ -27,6 +30,7 @@ mod tensors;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::class_vocabulary::ClassVocabulary;
 use crate::dataset::ClassNames;
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
@@ -38,15 +42,16 @@ pub use crate::sparse::{Reduction, Storage, TopK};
 pub use answers::{Answer, SHARING, score_shares};
 pub use builder::LinearBuilder;
 pub use calibration::Calibration;
+pub use crosswalk::Crosswalk;
 pub use explain::{Candidate, Explanation, FeatureShare, FeatureWeight, Mark, Others};
 pub use fixed::{FIXED, FixedScorer};
-pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary};
+pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary, VocabularySummary};
 pub use linear::{LINEAR, Linear};
 pub use merged::{Merged, Rule};
+pub use new_numbers::NewNumbers;
 pub use output::write_beside;
 pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
-pub use reclassify::NewNumbers;
 pub use reduced::{REDUCED, Reduced};
 pub use replay::Replay;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};
@@ -63,6 +68,8 @@ pub struct Model {
     pub(crate) calibration: Option<Calibration>,
     /// Some of the rows it learned from, to be replayed when training continues from it.
     pub(crate) replay: Option<Replay>,
+    /// Names and relations of the classes, if a vocabulary was given.
+    pub(crate) vocabulary: Option<ClassVocabulary>,
     /// Where the model comes from.
     pub(crate) origin: Origin,
 }
@@ -91,6 +98,8 @@ pub struct ModelParts {
     pub calibration: Option<Calibration>,
     /// Some of the rows it learned from, to be replayed when training continues from it.
     pub replay: Option<Replay>,
+    /// Names and relations of the classes, if a vocabulary was given.
+    pub vocabulary: Option<ClassVocabulary>,
     /// Where the model comes from.
     pub origin: Origin,
 }
@@ -103,6 +112,7 @@ impl From<ModelParts> for Model {
             scorer: parts.scorer,
             calibration: parts.calibration,
             replay: parts.replay,
+            vocabulary: parts.vocabulary,
             origin: parts.origin,
         }
     }
@@ -117,6 +127,7 @@ impl Model {
             scorer: self.scorer,
             calibration: self.calibration,
             replay: self.replay,
+            vocabulary: self.vocabulary,
             origin: self.origin,
         }
     }
@@ -129,6 +140,11 @@ impl Model {
     /// How raw input becomes the scorer's rows.
     pub fn preprocessing(&self) -> &Preprocessing {
         &self.preprocessing
+    }
+
+    /// Names and relations of the classes, if a vocabulary was given.
+    pub fn vocabulary(&self) -> Option<&ClassVocabulary> {
+        self.vocabulary.as_ref()
     }
 
     /// What scores classes for a row.

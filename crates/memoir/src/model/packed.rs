@@ -312,7 +312,11 @@ impl Scorer for PackedScorer {
         let rounded = |(class, weight): (u32, f32)| (class, (weight * units).round() as i16);
         let rows = (0..self.features() as u32).map(|feature| {
             let weights = self.feature_weights(feature).unwrap_or_default();
-            new_numbers.renumber(weights).into_iter().map(rounded).collect()
+            new_numbers
+                .renumber(feature, weights)
+                .into_iter()
+                .map(rounded)
+                .collect()
         });
         let packed = Self::pack(new_numbers.classes(), rows, self.bits, units)?;
         Ok(Box::new(packed.with_trim(self.trim())))

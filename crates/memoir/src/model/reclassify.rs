@@ -4,61 +4,10 @@
 //! A merged class keeps the weights of its members, whose scores make its own ([`Merged`]). So it wins where
 //! its members together would, and the order of merging does not matter.
 
-use super::Model;
-use super::merged::{Merged, Rule, largest_of_each};
+use super::merged::{Merged, Rule};
+use super::{Model, NewNumbers};
 use crate::dataset::ClassNames;
 use crate::{Error, Result};
-
-/// What becomes of a model's classes.
-#[derive(Debug)]
-pub struct NewNumbers {
-    /// The number that each class gets, or nothing if it goes. Several classes may get the same one.
-    numbers: Vec<Option<u32>>,
-    classes: usize,
-}
-
-impl NewNumbers {
-    /// Classes get these numbers, which run from 0 without a gap.
-    pub(super) fn new(numbers: Vec<Option<u32>>) -> Self {
-        let classes = numbers
-            .iter()
-            .flatten()
-            .max()
-            .map_or(0, |&last| last as usize + 1);
-        Self { numbers, classes }
-    }
-
-    /// How many classes there are afterwards.
-    pub fn classes(&self) -> usize {
-        self.classes
-    }
-
-    /// The number that `class` gets, or nothing if it goes.
-    pub fn number(&self, class: u32) -> Option<u32> {
-        self.numbers.get(class as usize).copied().flatten()
-    }
-
-    /// The postings of a feature, by rising class, as they are afterwards.
-    pub fn renumber(&self, postings: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
-        let renumbered = postings
-            .into_iter()
-            .filter_map(|(class, weight)| Some((self.number(class)?, weight)));
-        largest_of_each(renumbered.collect())
-    }
-
-    /// For each class afterwards, the combination by `combine` of what its members have in `of`.
-    pub fn combine<T: Copy>(&self, of: impl IntoIterator<Item = T>, combine: impl Fn(T, T) -> T) -> Vec<T> {
-        let mut combined: Vec<Option<T>> = vec![None; self.classes];
-        for (value, number) in of.into_iter().zip(&self.numbers) {
-            if let Some(number) = number {
-                let place = &mut combined[*number as usize];
-                *place = Some(place.map_or(value, |before| combine(before, value)));
-            }
-        }
-        // Every class has a member, so nothing is lost here.
-        combined.into_iter().flatten().collect()
-    }
-}
 
 /// A name that a class can have: an empty one would look like no answer.
 fn named(name: &str) -> Result<&str> {
@@ -155,7 +104,7 @@ impl Model {
 
     /// Moves each class to the place of the class that `place` gives, or away; closes the gaps.
     fn reclassify(
-        mut self,
+        self,
         place: impl Fn(u32) -> Option<u32>,
         name_of: impl Fn(&Self, u32) -> String,
     ) -> Result<Self> {
@@ -170,24 +119,35 @@ impl Model {
                 None => None,
             };
         }
-        let new_numbers = NewNumbers::new(numbers);
-        if new_numbers.numbers.contains(&None) {
-            self.scorer = self.scorer.with_classes(&new_numbers)?;
-        } else if !self.scorer.merge(&new_numbers) {
-            let rule = match self.origin.algorithm.as_str() {
-                "softmax" => Rule::LogSum,
-                _ => Rule::Largest,
-            };
-            let class_of = new_numbers.numbers.iter().copied().flatten().collect();
-            self.scorer = Box::new(Merged::new(self.scorer, class_of, names.len(), rule));
+        self.renumbered(&NewNumbers::new(numbers), names)
+    }
+
+    /// The model with its classes numbered anew and called `names`.
+    pub(super) fn renumbered(mut self, new_numbers: &NewNumbers, names: ClassNames) -> Result<Self> {
+        let count = self.classes.len();
+        match new_numbers.only_merged() {
+            None => self.scorer = self.scorer.with_classes(new_numbers)?,
+            Some(class_of) if class_of.iter().copied().eq(0..count as u32) => {}
+            Some(class_of) => {
+                if !self.scorer.merge(new_numbers) {
+                    let rule = match self.origin.algorithm.as_str() {
+                        "softmax" => Rule::LogSum,
+                        _ => Rule::Largest,
+                    };
+                    self.scorer = Box::new(Merged::new(self.scorer, class_of, names.len(), rule));
+                }
+            }
         }
         if !self.origin.class_counts.is_empty() {
             let counts = self.origin.class_counts.iter().copied();
             self.origin.class_counts = new_numbers.combine(counts, u32::saturating_add);
         }
         if let Some(kept) = self.replay.take() {
-            let renumbered = kept.renumbered(self.scorer.features(), &new_numbers, count as usize);
+            let renumbered = kept.renumbered(self.scorer.features(), new_numbers, count);
             self.replay = renumbered.map_err(Error::Mismatch)?;
+        }
+        if let Some(vocabulary) = &mut self.vocabulary {
+            vocabulary.renumber_classes(&new_numbers.members());
         }
         self.classes = names;
         Ok(self)
@@ -209,4 +169,4 @@ pub(super) fn fixed_classes(kind: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -93,6 +93,11 @@ impl Assembly {
         self.data.labels.iter().filter(beyond).count() as u64
     }
 
+    /// The labels and classes so far.
+    pub(super) fn data(&mut self) -> &mut Dataset {
+        &mut self.data
+    }
+
     /// Sets the rows, where they were not part of the blocks.
     pub(super) fn set_rows(&mut self, rows: Rows) {
         self.data.rows = rows;

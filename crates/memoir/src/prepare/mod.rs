@@ -7,6 +7,7 @@
 //! Where the examples come from makes no difference to what becomes of them.
 
 mod assemble;
+mod described;
 mod for_model;
 mod options;
 mod raw;
@@ -22,9 +23,11 @@ use crate::sparse::Rows;
 use crate::text::{Input, Preprocessing, TextFeatures, TextScratch, Weighting};
 use crate::{Result, Session};
 
+pub use described::{ClassTexts, Described, VocabularyRequest};
 pub use for_model::{Block, read_with, stream_labelled, stream_with};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};
+pub(crate) use text_choice::judge;
 
 /// Labelled examples: where they come from, or what they are.
 pub enum Examples<'a> {
@@ -60,6 +63,8 @@ pub struct TrainingData {
     pub preprocessing: Preprocessing,
     /// What reading came across.
     pub report: ReadReport,
+    /// What a vocabulary says of the classes, if one was given.
+    pub described: Option<Described>,
 }
 
 /// What preparing rows must know of the model that training continues from.
@@ -83,13 +88,26 @@ pub fn prepare(
     base: Option<&BaseRows<'_>>,
     session: &Session<'_>,
 ) -> Result<TrainingData> {
+    prepare_described(examples, prep, base, None, session)
+}
+
+/// As [`prepare`]. With a vocabulary, classes get names and relations, and texts about them become rows to
+/// learn from.
+pub fn prepare_described(
+    examples: Examples<'_>,
+    prep: &PrepOptions,
+    base: Option<&BaseRows<'_>>,
+    vocabulary_of_classes: Option<VocabularyRequest>,
+    session: &Session<'_>,
+) -> Result<TrainingData> {
     let RawData {
         mut data,
         mut features,
         first,
         report,
+        mut described,
         name,
-    } = raw::collect(examples, prep, base, session)?;
+    } = raw::collect(examples, prep, base, vocabulary_of_classes, session)?;
     let preprocessing = if let Some(base) = base {
         session.run(|| {
             let (rows, labels) = (&data.rows, &data.labels);
@@ -115,6 +133,9 @@ pub fn prepare(
         Preprocessing { input, weighting }
     };
     preprocessing.apply_all(&mut data.rows, session)?;
+    if let Some(described) = &mut described {
+        described.take_from(&mut data);
+    }
     if let Some(name) = name {
         report.tell(&name, session);
         report.tell_unlabelled(&name, session);
@@ -123,6 +144,7 @@ pub fn prepare(
         data,
         preprocessing,
         report,
+        described,
     })
 }
 

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::assemble::Assembly;
 use super::for_model::check_content;
 use super::text_choice::text_features;
-use super::{BaseRows, Examples, PrepOptions};
+use super::{BaseRows, Described, Examples, PrepOptions, VocabularyRequest};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
 use crate::text::{Analyzer, CountedBlock, RowNeeds, TextCounter, TextFeatures, TextParams};
@@ -25,31 +25,57 @@ pub(super) struct RawData {
     /// The number that vectors give to the first feature.
     pub(super) first: u32,
     pub(super) report: ReadReport,
+    /// What a vocabulary says of the classes. Its texts are the last rows of `data`.
+    pub(super) described: Option<Described>,
     /// What messages call a file.
     pub(super) name: Option<String>,
 }
 
-/// Collects `examples`. Classes and features of `base`, if there is one, keep their numbers.
+/// Collects `examples`. Classes and features of `base`, if there is one, keep their numbers. Texts about
+/// classes are not learned from when training continues from a model.
 pub(super) fn collect(
     examples: Examples<'_>,
     prep: &PrepOptions,
     base: Option<&BaseRows<'_>>,
+    request: Option<VocabularyRequest>,
     session: &Session<'_>,
 ) -> Result<RawData> {
     let text = base
         .and_then(|base| base.preprocessing.text())
         .map_or(&prep.text, |text| &text.params);
+    let mut described;
     let (mut data, features, first) = match examples {
         Examples::Read { source, options } => {
-            return read(source, options, text, prep.needs, base, session);
+            return read(source, options, text, prep.needs, base, request, session);
         }
         Examples::Texts { texts, mut about } => {
-            let counter = count(texts, text, counter(base)?, session)?;
-            let mut features = text_features(counter, text, &about.labels, prep.needs, session)?;
+            let mut counter = count(texts, text, counter(base)?, session)?;
+            described = match request {
+                Some(request) => Some(Described::new(request, &mut about.classes)?),
+                None => None,
+            };
+            if let Some(described) = described.as_mut().filter(|_| base.is_none()) {
+                described.count(&Analyzer::new(text)?, &mut counter)?;
+                described.label(&mut about);
+            }
+            let mut features = text_features(
+                counter,
+                text,
+                &about.labels,
+                described.as_ref(),
+                prep.needs,
+                session,
+            )?;
             about.rows = std::mem::take(&mut features.rows);
             (about, Some(features), 0)
         }
-        Examples::Vectors { data, first } => (data, None, first),
+        Examples::Vectors { mut data, first } => {
+            described = match request {
+                Some(request) => Some(Described::new(request, &mut data.classes)?),
+                None => None,
+            };
+            (data, None, first)
+        }
     };
     check_lengths(&data)?;
     if let Some(base) = base {
@@ -67,6 +93,7 @@ pub(super) fn collect(
         features,
         first,
         report: ReadReport::default(),
+        described,
         name: None,
     })
 }
@@ -77,6 +104,7 @@ fn read(
     text: &TextParams,
     needs: RowNeeds,
     base: Option<&BaseRows<'_>>,
+    request: Option<VocabularyRequest>,
     session: &Session<'_>,
 ) -> Result<RawData> {
     let mut reader = Reader::open(source, options, Purpose::Labelled, session)?;
@@ -85,6 +113,7 @@ fn read(
     }
     let classes = base.map_or_else(ClassNames::new, |base| base.classes.clone());
     let mut assembly = Assembly::new(classes, usize::from(needs.constant));
+    let mut described = None;
     let (features, width) = match reader.content() {
         Content::Vectors => {
             reader.run(
@@ -100,6 +129,9 @@ fn read(
                     "no row has a feature; expected rows such as `label 3:1 17:0.5`",
                 ));
             }
+            if let Some(request) = request {
+                described = Some(Described::new(request, &mut assembly.data().classes)?);
+            }
             let features = reader.promised_features().unwrap_or(assembly.width());
             let before = base.map_or(0, |base| base.preprocessing.input_features());
             (None, features.max(before))
@@ -114,7 +146,22 @@ fn read(
                     counter.merge(counted)
                 },
             )?;
-            let mut features = text_features(counter, text, assembly.labels(), needs, session)?;
+            if let Some(request) = request {
+                let mut made = Described::new(request, &mut assembly.data().classes)?;
+                if base.is_none() {
+                    made.count(&analyzer, &mut counter)?;
+                    made.label(assembly.data());
+                }
+                described = Some(made);
+            }
+            let mut features = text_features(
+                counter,
+                text,
+                assembly.labels(),
+                described.as_ref(),
+                needs,
+                session,
+            )?;
             assembly.set_rows(std::mem::take(&mut features.rows));
             let width = features.vocabulary.len();
             (Some(features), width)
@@ -136,6 +183,7 @@ fn read(
         features,
         first: reader.first_index(),
         report,
+        described,
         name: Some(reader.name().to_owned()),
     })
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use super::Described;
 use crate::catalogue::AlgorithmParams;
 use crate::dataset::{Dataset, LabelSets};
 use crate::model::Scratch;
@@ -14,18 +15,23 @@ use crate::{Result, Session};
 /// Answers that are looked at.
 const ANSWERS: usize = 5;
 
-/// The features of the texts of `counter`, whose labels are `labels`.
+/// The features of the texts of `counter`, whose labels are `labels`. The last of them are those that
+/// `described` has, if it has any.
 pub(super) fn text_features(
     counter: TextCounter,
     params: &TextParams,
     labels: &LabelSets,
+    described: Option<&Described>,
     needs: RowNeeds,
     session: &Session<'_>,
 ) -> Result<TextFeatures> {
     if !params.automatic {
         return counter.finish(params, session);
     }
-    let chosen = choose(&counter, labels, params, needs, &judge, session)?;
+    let (about, names) = described.map_or((0, 0), Described::counted_texts);
+    let examples = counter.len() - about;
+    let kinds = (examples, examples + names);
+    let chosen = choose(&counter, labels, kinds, params, needs, &judge, session)?;
     let score = |blocks: &str| chosen.tried.iter().find(|tried| tried.blocks == blocks);
     let blocks = chosen.blocks.to_string();
     if let (Some(best), Some(words)) = (score(&blocks), score("words")) {
@@ -43,7 +49,7 @@ pub(super) fn text_features(
 
 /// Trains the default algorithm and says how well it answers: the mean of accuracy and NDCG@5, which tells
 /// settings apart with fewer rows than accuracy alone.
-fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
+pub(crate) fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
     // Of what these runs tell, nothing is about the model that the user waits for.
     let quiet = Session::new(NonZeroUsize::new(session.threads()).unwrap_or(NonZeroUsize::MIN))?
         .with_seed(session.seed())

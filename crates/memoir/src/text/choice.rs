@@ -48,10 +48,12 @@ const LONG_TEXT: usize = 40;
 pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
 
 /// `params` with the blocks that suit the texts of `counter`, whose labels are `labels`. What is given by
-/// hand stays.
+/// hand stays. Texts behind the first `examples` are names of classes up to `named`, and definitions behind
+/// that: names are trained on, and no row is judged but examples.
 pub(crate) fn choose(
     counter: &TextCounter,
     labels: &LabelSets,
+    (examples, named): (usize, usize),
     params: &TextParams,
     needs: RowNeeds,
     judge: &Judge<'_>,
@@ -59,7 +61,7 @@ pub(crate) fn choose(
 ) -> Result<TextParams> {
     let mut params = params.clone();
     params.automatic = false;
-    let Some((sample, about, fitted)) = draw(counter, labels, session) else {
+    let Some((sample, about, fitted)) = draw(counter, labels, (examples, named), session) else {
         params.blocks = Blocks::words();
         return Ok(params);
     };
@@ -178,9 +180,14 @@ impl Look<'_> {
 fn draw(
     counter: &TextCounter,
     labels: &LabelSets,
+    (examples, named): (usize, usize),
     session: &Session<'_>,
 ) -> Option<(TextCounter, Dataset, usize)> {
-    let labelled = labels.iter().filter(|labels| !labels.is_empty()).count();
+    let labelled = labels
+        .iter()
+        .take(examples)
+        .filter(|labels| !labels.is_empty())
+        .count();
     if labelled < LEAST_ROWS || labels.len() != counter.len() {
         return None;
     }
@@ -214,10 +221,12 @@ fn draw(
             .iter()
             .any(|&class| numbers[class as usize].is_some())
     };
-    let mut rows: Vec<usize> = (0..labels.len()).filter(is_chosen).collect();
+    let mut rows: Vec<usize> = (0..examples).filter(is_chosen).collect();
     rows.shuffle(&mut random);
     rows.truncate(most_rows);
-    let fitted = rows.len() - rows.len() / ONE_HELD_OUT_IN;
+    let names: Vec<usize> = (examples..named).filter(is_chosen).collect();
+    let fitted = names.len() + rows.len() - rows.len() / ONE_HELD_OUT_IN;
+    rows.splice(0..0, names);
     let mut about = Dataset::default();
     for class in 0..chosen {
         about.classes.intern(&class.to_string());
@@ -270,6 +279,7 @@ mod tests {
         choose(
             &counter,
             &labels,
+            (rows, rows),
             &params,
             RowNeeds::default(),
             judge,
@@ -318,10 +328,19 @@ mod tests {
     #[test]
     fn samples_hold_whole_classes_and_follow_the_seed() {
         let (counter, labels) = texts(20_000);
-        let draw = |seed| draw(&counter, &labels, &session(seed)).unwrap();
+        let draw = |seed| draw(&counter, &labels, (20_000, 20_000), &session(seed)).unwrap();
         let (sample, about, fitted) = draw(1);
         assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
         assert_eq!(draw(1).1, about);
         assert_ne!(draw(2).1, about);
+    }
+
+    #[test]
+    fn names_of_classes_are_trained_on_and_never_judged() {
+        // The last 40 texts are the names of the 40 classes; then come as many definitions.
+        let (counter, labels) = texts(20_000);
+        let (examples, named) = (20_000 - 80, 20_000 - 40);
+        let (sample, about, fitted) = draw(&counter, &labels, (examples, named), &session(1)).unwrap();
+        assert_eq!((sample.len(), about.labels.len(), fitted), (4040, 4040, 3040));
     }
 }

@@ -32,6 +32,7 @@ pub use blocks::{Block, BlockKind, Blocks};
 pub(crate) use choice::choose;
 pub use counting::{CountedBlock, TextCounter};
 pub use features::TextFeatures;
+pub(crate) use normalize::normalize as fold;
 pub use params::{Language, Stem, StopWords, TextParams, TextPreset, TextSettings, Tried};
 pub use preprocessing::{Input, Preprocessing, TextPipeline, TextScratch};
 pub use vocabulary::Vocabulary;

@@ -27,7 +27,7 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Appends the normal form of `text` to `out`.
-pub(super) fn normalize(text: &str, out: &mut String) {
+pub(crate) fn normalize(text: &str, out: &mut String) {
     if text.is_ascii() {
         let start = out.len();
         out.push_str(text);

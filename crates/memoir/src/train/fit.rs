@@ -11,7 +11,10 @@ use crate::dataset::Dataset;
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin};
 use crate::params::{Parameters, Value};
-use crate::prepare::{BaseRows, Examples, PrepOptions, TrainingData, WeightingChoice, prepare, prepare_with};
+use crate::prepare::{
+    BaseRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice, prepare_described,
+    prepare_with,
+};
 use crate::text::TextSettings;
 use crate::{Error, Result, Session};
 
@@ -28,6 +31,8 @@ pub struct FitOptions<'a> {
     pub base_model: Option<&'a Model>,
     /// Learn from each row once for each of its labels, as the paper does.
     pub replicate: bool,
+    /// Names and relations of the classes. Names, and definitions where they help, are learned from.
+    pub vocabulary: Option<VocabularyRequest>,
 }
 
 /// Rows that are not learned from but used to choose when to stop and to calibrate the model (see
@@ -87,7 +92,7 @@ pub fn fit(
         Examples::Read { source, .. } => source.name().to_owned(),
         Examples::Texts { .. } | Examples::Vectors { .. } => "the data".to_owned(),
     };
-    let mut training = prepare(examples, &prep, base_rows.as_ref(), session)?;
+    let mut training = prepare_described(examples, &prep, base_rows.as_ref(), options.vocabulary, session)?;
     if training.preprocessing.text().is_none() {
         refuse_text_settings(&options.text, &name)?;
     }
@@ -132,7 +137,10 @@ fn learn(
     session: &Session<'_>,
 ) -> Result<Model> {
     let TrainingData {
-        data, preprocessing, ..
+        mut data,
+        preprocessing,
+        described,
+        ..
     } = training;
     if let Some(base) = base {
         check_base_model(method, base)?;
@@ -150,18 +158,44 @@ fn learn(
         .map(|held_out| with_known_classes(held_out.clone(), &data));
     let origin = origin(method, base, &data, session);
     let classes = data.classes.clone();
+    if let Some(described) = &described {
+        for line in described.defects.lines() {
+            session.note(line);
+        }
+        if !described.texts.about.is_empty() {
+            let choice = described.choose(&data, session)?;
+            session.note(choice.describe());
+            described.texts.append_to(&mut data, choice);
+        }
+    }
     let request = TrainRequest {
         data,
         held_out: stop_by.as_ref(),
         base_model,
     };
     let trained = method.trainer().train(request, session)?;
-    let calibration = trained
-        .calibration_scores
-        .and_then(|scores| session.run(|| Calibration::fit(&scores, Basis::CalibrationSplit)));
+    let vocabulary = match (described, base) {
+        (Some(described), _) => Some(described.vocabulary),
+        (None, Some(base)) => base
+            .vocabulary
+            .as_ref()
+            .map(|held| held.for_more_classes(&classes)),
+        (None, None) => None,
+    };
+    let calibration = trained.calibration_scores.and_then(|scores| {
+        let hierarchy = vocabulary
+            .as_ref()
+            .and_then(|vocabulary| vocabulary.hierarchy(classes.len()));
+        session.run(|| {
+            let mut calibration = Calibration::fit(&scores, Basis::CalibrationSplit)?;
+            calibration.fit_sets(&scores, hierarchy.as_ref());
+            Some(calibration)
+        })
+    });
     let mut model = Model {
         calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
         replay: trained.replay,
+        vocabulary,
         origin: Origin {
             chosen: chosen(method, trained.resolved),
             ..origin

@@ -2,6 +2,7 @@
 
 mod base_model;
 mod centroid;
+mod descriptions;
 mod fit;
 mod hold_out;
 pub mod margin;

@@ -7,6 +7,7 @@ mod fixtures;
 mod hostile;
 mod round_trip;
 mod specification;
+mod vocabulary;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -82,6 +83,7 @@ fn model(input: Input, precision: Precision) -> Model {
         scorer: Box::new(builder.finish(precision).with_bias(vec![0.0, -0.5, 0.25])),
         calibration: None,
         replay: kept_rows(),
+        vocabulary: None,
         origin: Origin {
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),

@@ -141,6 +141,7 @@ fn many_classes_take_long_numbers() {
         },
         calibration: None,
         replay: None,
+        vocabulary: None,
         origin: Origin::default(),
     });
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -174,6 +175,7 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
         },
         calibration: None,
         replay: None,
+        vocabulary: None,
         origin: Origin::default(),
     });
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -240,6 +242,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
                 .scorer,
             calibration: None,
             replay: None,
+            vocabulary: None,
             origin: Origin::default(),
         });
         let predictions = trained.predict_rows(&data.rows, 5, &session).unwrap();

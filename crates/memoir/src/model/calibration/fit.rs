@@ -62,6 +62,7 @@ impl Calibration {
             several_labels: sample.has_several_labels(),
             answer: curve(weights, rising_shares(&answers, &weights)),
             others: curve(with_signs(&others, weights).0, Vec::new()),
+            sets: None,
         };
         calibration.check().is_ok().then_some(calibration)
     }

@@ -14,13 +14,16 @@
 mod curve;
 mod fit;
 mod sample;
+mod sets;
 
 use serde::{Deserialize, Serialize};
 
+use crate::class_vocabulary::Hierarchy;
 use crate::sparse::Scored;
 
 use curve::{Curve, Evidence};
 pub use sample::HeldOutScores;
+pub use sets::{AnswerSets, SET_CANDIDATES, SetRule};
 
 /// How many of the best scores of a row a calibration looks at.
 pub const CANDIDATES: usize = 10;
@@ -47,6 +50,9 @@ pub struct Calibration {
     pub several_labels: bool,
     answer: Curve,
     others: Curve,
+    /// Thresholds for sets of answers and for backing off, if there were rows enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sets: Option<AnswerSets>,
 }
 
 impl Calibration {
@@ -76,6 +82,24 @@ impl Calibration {
         self.keep_in_order(out);
     }
 
+    /// Makes sets of answers and broader answers keep their promises on rows like those of `sample`.
+    pub fn fit_sets(&mut self, sample: &HeldOutScores, hierarchy: Option<&Hierarchy<'_>>) {
+        self.sets = AnswerSets::fit(self, sample, hierarchy);
+    }
+
+    /// The classes of a row with probabilities in place of scores.
+    fn with_probabilities(&self, known: usize, best: &[Scored]) -> Vec<Scored> {
+        let mut probabilities = Vec::new();
+        self.probabilities(known, best, &mut probabilities);
+        let classes = best.iter().zip(probabilities);
+        classes
+            .map(|(scored, probability)| Scored {
+                class: scored.class,
+                score: probability,
+            })
+            .collect()
+    }
+
     /// Makes probabilities fall and, with one label a row, add up to at most 1.
     fn keep_in_order(&self, probabilities: &mut [f32]) {
         let Some((&mut answer, others)) = probabilities.split_first_mut() else {
@@ -100,7 +124,8 @@ impl Calibration {
     /// An error in words if something is not as it must be; for what comes from a file.
     pub(super) fn check(&self) -> Result<(), String> {
         self.answer.check()?;
-        self.others.check()
+        self.others.check()?;
+        self.sets.as_ref().map_or(Ok(()), AnswerSets::check)
     }
 }
 

@@ -32,6 +32,7 @@ fn large_files_leave_long_weights_for_later() {
         },
         calibration: None,
         replay: None,
+        vocabulary: None,
         origin: Origin::default(),
     };
     model.save(&path).unwrap();

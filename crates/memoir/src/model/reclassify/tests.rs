@@ -10,7 +10,7 @@ use crate::text::{Input, Preprocessing, RowNeeds, Weighting, WeightingScheme};
 use crate::{Catalogue, LabelSets};
 
 /// A model over three features; `weights[feature][class]`, where 0 is no weight.
-fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
+pub(crate) fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
     let mut rows = Rows::new();
     rows.set_width(3);
     let needs = RowNeeds::default();
@@ -36,6 +36,7 @@ fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
     Model {
         calibration: None,
         replay: None,
+        vocabulary: None,
         classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
         preprocessing: Preprocessing {
             input: Input::Vectors {
@@ -89,7 +90,7 @@ proptest! {
     }
 }
 
-fn scores(model: &Model, row: &[(u32, f32)]) -> BTreeMap<String, f32> {
+pub(crate) fn scores(model: &Model, row: &[(u32, f32)]) -> BTreeMap<String, f32> {
     let (indices, values): (Vec<u32>, Vec<f32>) = row.iter().copied().unzip();
     let row = RowView {
         indices: &indices,

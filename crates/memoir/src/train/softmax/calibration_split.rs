@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::dataset::{CalibrationSplit, Dataset};
-use crate::model::calibration::{CANDIDATES, HeldOutScores};
+use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Scorer, Scratch};
 use crate::sparse::Scored;
 use crate::{Result, Session};
@@ -40,7 +40,9 @@ impl CalibrationRows {
         if choice.is_empty() {
             return Self::empty();
         }
-        let hashes = CalibrationSplit::hashes(&data.rows);
+        let mut hashes = CalibrationSplit::hashes(&data.rows);
+        // Texts about classes are no rows like those to come: nothing is calibrated by them.
+        hashes[data.len() - data.description_rows..].fill(u64::MAX);
         let mut left = data.labels.class_counts(data.classes.len());
         for (left, before) in left.iter_mut().zip(class_counts_before) {
             *left = left.saturating_add(*before);
@@ -122,9 +124,9 @@ pub(super) fn scores(
             let mut best = Vec::new();
             if !session.cancel().is_raised() {
                 let (row, labels) = (data.rows.row(row as usize), data.labels.row(row as usize));
-                scorer.top_k(row, CANDIDATES + labels.len(), scratch, &mut best);
+                scorer.top_k(row, SET_CANDIDATES + labels.len(), scratch, &mut best);
                 best.retain(|scored| !(labels.contains(&scored.class) && aside.lost.contains(&scored.class)));
-                best.truncate(CANDIDATES);
+                best.truncate(SET_CANDIDATES);
             }
             best
         };

@@ -141,12 +141,8 @@ impl AutoParams {
         let batch_factor = if continued { 20.0 } else { 10.0 };
         let batch = (batch_factor * (shape.classes as f32).sqrt()) as usize;
         let batch = params.batch.unwrap_or(batch).max(1);
-        // Small values of long rows decide little, and most of the time goes into them.
-        let trim = match effort {
-            Effort::High => 0.0,
-            Effort::Default | Effort::Low => 0.06 * longest,
-        };
-        let trim = number(params.trim, trim * shape.labels.sqrt());
+        // Small values of long rows are more noise than help, and most of the time goes into them.
+        let trim = number(params.trim, 0.06 * longest * shape.labels.sqrt());
         // A cache of rivals is out of date sooner where rows have several labels, and a scan of few classes
         // costs little.
         let rescan = match effort {
@@ -214,11 +210,9 @@ impl AutoParams {
     /// The rules that depend on how sharply centroids tell classes apart.
     ///
     /// * Initial weights: as long as the sharpness, or longer where many rows make a centroid reliable.
-    ///   Updates of long rows move
-    ///   more scores each, so their weights start shorter.
+    ///   Updates of long rows move more scores each, so their weights start shorter.
     /// * Tail: where classes are hard to tell apart, the wrong classes hold much mass together, and rivals
-    ///   are often right answers that
-    ///   the row does not name. A tail lets labels rise more than rivals fall.
+    ///   are often right answers that the row does not name. A tail lets labels rise more than rivals fall.
     /// * Class balance: where rows are ambiguous, weighting rows of small classes higher only adds noise.
     pub(super) fn with_sharpness(mut self, sharpness: f32, params: &SoftmaxParams) -> Self {
         let number = |given: Option<f64>, auto| given.map_or(auto, |given| given as f32);

@@ -67,7 +67,10 @@ impl Sum for i16 {
     fn above(machine: Machine, block: &[Self; LANES], threshold: i32) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if machine.avx2 {
-            let threshold = threshold.clamp(i32::from(Self::MIN), i32::from(Self::MAX)) as Self;
+            if threshold < i32::from(Self::MIN) {
+                return u64::MAX;
+            }
+            let threshold = threshold.min(i32::from(Self::MAX)) as Self;
             #[allow(unsafe_code)]
             // SAFETY: AVX2 was detected.
             return unsafe { avx2::above(block, threshold) };

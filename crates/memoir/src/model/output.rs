@@ -4,14 +4,19 @@ use std::fs::{self, File, Permissions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use crate::{Error, Result};
 
 /// Bytes that are gathered before they are written. Arrays are longer: they go to the file as they are,
 /// without a copy.
 const BUFFER: usize = 1 << 16;
 
+/// What the names of unfinished files begin and end with.
+const UNFINISHED: (&str, &str) = (".memoir-", ".partial");
+
 /// Writes a file through `fill`. The target changes only when everything is written; on an error, nothing is
-/// left behind.
+/// left behind. What killed programs left in the folder is removed.
 ///
 /// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
 pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
@@ -21,15 +26,8 @@ pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".memoir-").suffix(".partial");
-    #[cfg(unix)]
-    {
-        // What any new file gets: the user's mask applies, where temporary files are for their owner only.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(Permissions::from_mode(0o666));
-    }
-    let mut temporary = builder.tempfile_in(folder).map_err(fail)?;
+    remove_abandoned(folder);
+    let mut temporary = unfinished(folder).map_err(fail)?;
     let mut writer = BufWriter::with_capacity(BUFFER, temporary.as_file_mut());
     fill(&mut writer)?;
     writer.flush().map_err(fail)?;
@@ -41,6 +39,43 @@ pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>
     File::sync_data(temporary.as_file()).map_err(fail)?;
     temporary.persist(&target).map_err(|reason| fail(reason.error))?;
     Ok(())
+}
+
+/// A new file that is locked for as long as it is open: the sign that somebody is writing it.
+fn unfinished(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
+    #[cfg(unix)]
+    {
+        // What any new file gets: the user's mask applies, where temporary files are for their owner only.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+    loop {
+        let temporary = builder.tempfile_in(folder)?;
+        // Where files cannot be locked, nobody removes them either.
+        let is_locked = temporary.as_file().lock().is_ok();
+        // Another program may have taken it for abandoned before it was locked.
+        if !is_locked || temporary.path().exists() {
+            return Ok(temporary);
+        }
+    }
+}
+
+/// Removes files that nobody writes any more. What cannot be removed stays: it is in nobody's way.
+fn remove_abandoned(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with(UNFINISHED.0) || !name.ends_with(UNFINISHED.1) {
+            continue;
+        }
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The file that `path` stands for, and its permissions if it exists.
@@ -99,6 +134,24 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), content);
         }
         assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed_and_what_is_being_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let abandoned = folder.path().join(".memoir-x1.partial");
+        fs::write(&abandoned, "half").unwrap();
+        fs::write(folder.path().join("other.partial"), "not ours").unwrap();
+        write_beside(&path, |_| {
+            assert!(!abandoned.exists());
+            // A second writer in the same folder leaves the first one's file alone.
+            write_beside(&folder.path().join("second"), |_| Ok(()))
+        })
+        .unwrap();
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, ["other.partial", "out", "second"]);
     }
 
     #[test]

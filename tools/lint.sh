@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lints all but Rust code: Python by ruff, workflows by their schema, dependencies by the Rust they need,
-# line lengths. The tools come from PyPI into an environment under target/, made anew when their list
-# changes.
+# Lints all but Rust code: Python by ruff, the page of the service by tsc, workflows by their schema,
+# dependencies by the Rust they need, line lengths. The tools come from PyPI into an environment under
+# target/, made anew when their list changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment="${CARGO_TARGET_DIR:-target}/lint/venv"
@@ -20,3 +20,11 @@ python_code=(--config bindings/python/pyproject.toml bindings/python experiments
 "$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
 python3 tools/check_msrv.py
 python3 tools/check_lines.py
+
+# The page of the service: types in its comments, where Node is installed.
+if command -v npm > /dev/null; then
+    node="${CARGO_TARGET_DIR:-target}/lint/node"
+    tsc="$node/node_modules/.bin/tsc"
+    [ -x "$tsc" ] || npm install --silent --no-fund --no-audit --prefix "$node" typescript@5.9
+    "$tsc" --project crates/memoir-serve/jsconfig.json
+fi

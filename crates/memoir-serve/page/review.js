@@ -1,0 +1,269 @@
+// Review: texts that wait, most valuable first. 1–9 accepts, / searches all classes, S skips, U undoes.
+
+import { get, of, post } from "./api.js";
+import * as csv from "./csv.js";
+import { answerParts, attempt, make, percent, save, say } from "./dom.js";
+
+/** @typedef {{text: string, answers: import("./api.js").ClassAnswer[]}} Waiting */
+
+const PART = 50;
+
+/** @type {((event: KeyboardEvent) => void) | null} */
+let onKey = null;
+
+export function leave() {
+  if (onKey) document.removeEventListener("keydown", onKey);
+  onKey = null;
+}
+
+/** @param {HTMLElement} view @param {import("./main.js").Context} context */
+export async function show(view, context) {
+  view.append(make("h2", {}, "Review"));
+  if (context.state.input !== "text") {
+    view.append(make("p", {}, "This model takes vectors; only texts can be reviewed."));
+    return;
+  }
+  if (!context.coder) say("Enter your name above, so that decisions can be told apart.");
+  const review = new Review(context);
+  view.append(...review.parts);
+  onKey = (event) => review.key(event);
+  document.addEventListener("keydown", onKey);
+  await review.load();
+}
+
+class Review {
+  /** @param {import("./main.js").Context} context */
+  constructor(context) {
+    this.context = context;
+    /** @type {Waiting[]} */
+    this.items = [];
+    /** @type {string[]} */
+    this.decided = [];
+    this.count = 0;
+    this.order = make(
+      "select",
+      { onchange: () => this.reload() },
+      make("option", { value: "uncertain" }, "uncertain first"),
+      make("option", { value: "automation" }, "most automation gained"),
+      make("option", { value: "added" }, "as added"),
+    );
+    this.second = make("input", { type: "checkbox", onchange: () => this.reload() });
+    this.progress = make("p", { class: "soft" });
+    this.item = make("section", { "aria-live": "polite" });
+    this.search = make("input", {
+      type: "search",
+      id: "search",
+      autocomplete: "off",
+      oninput: () => this.find(),
+    });
+    this.found = make("ol", { class: "answers" });
+    const file = make("input", { type: "file", id: "queue-file", accept: ".csv,.tsv,.txt" });
+    file.addEventListener("change", () => attempt(() => this.add(file)));
+    this.parts = [
+      make(
+        "div",
+        { class: "row" },
+        make("label", {}, "Order ", this.order),
+        make("label", {}, this.second, " second opinion on others’ decisions"),
+        make("button", { onclick: () => attempt(() => this.export()) }, "Download decisions"),
+      ),
+      this.progress,
+      this.item,
+      make(
+        "section",
+        {},
+        make("label", { for: "search" }, "Another class (", make("kbd", {}, "/"), ") "),
+        this.search,
+        this.found,
+      ),
+      make(
+        "section",
+        {},
+        make("h3", {}, "Add texts"),
+        make("label", { for: "queue-file" }, "CSV or TSV with a column “text”, or one text per line "),
+        file,
+      ),
+    ];
+  }
+
+  reload() {
+    this.items = [];
+    return attempt(() => this.load());
+  }
+
+  async load() {
+    const query = new URLSearchParams({
+      order: this.order.value,
+      limit: String(PART),
+      coder: this.context.coder,
+    });
+    if (this.second.checked) query.set("second_opinion", "true");
+    const reply = await get(of(this.context.model, `queue?${query}`));
+    this.items = reply.items;
+    this.count = reply.count;
+    const { progress } = await get(of(this.context.model, "feedback?limit=1"));
+    const agreement = progress.coded_twice
+      ? ` Two coders or more on ${progress.coded_twice} texts, ` +
+        `agreed on ${percent(progress.agreed / progress.coded_twice)}.`
+      : "";
+    this.progress.textContent =
+      `${this.count} waiting, ${progress.decisions} decided: ` +
+      `${progress.accepted} as suggested, ${progress.skipped} skipped.${agreement}`;
+    this.draw();
+  }
+
+  draw() {
+    const current = this.items[0];
+    if (!current) {
+      this.item.replaceChildren(
+        make("p", {}, "Nothing waits. Add texts below, or ask for a second opinion."),
+      );
+      return;
+    }
+    const answers = current.answers.map((answer, index) =>
+      make(
+        "li",
+        {},
+        make(
+          "button",
+          { class: "answer", onclick: () => this.decide([answer.class]) },
+          ...answerParts(answer, index + 1),
+        ),
+      ),
+    );
+    this.item.replaceChildren(
+      make("p", { class: "marked" }, current.text),
+      make("ol", { class: "answers" }, ...answers),
+      make(
+        "div",
+        { class: "row" },
+        make("button", { onclick: () => this.skip() }, "Skip ", make("kbd", {}, "S")),
+        make(
+          "button",
+          { onclick: () => this.undo(), disabled: !this.decided.length },
+          "Undo ",
+          make("kbd", {}, "U"),
+        ),
+      ),
+    );
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.key === "Escape" && target === this.search) {
+      this.search.value = "";
+      this.found.replaceChildren();
+      this.search.blur();
+      return;
+    }
+    if (event.key === "Enter" && target === this.search) {
+      this.found.querySelector("button")?.click();
+      return;
+    }
+    if (/^(input|select|textarea)$/i.test(target.tagName)) return;
+    const number = Number(event.key);
+    if (number >= 1 && number <= 9) {
+      const answer = this.items[0]?.answers[number - 1];
+      if (answer) this.decide([answer.class]);
+    } else if (event.key === "/") this.search.focus();
+    else if (event.key.toLowerCase() === "s") this.skip();
+    else if (event.key.toLowerCase() === "u") this.undo();
+    else return;
+    event.preventDefault();
+  }
+
+  find() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(
+      () =>
+        attempt(async () => {
+          const words = this.search.value.trim();
+          if (!words) return this.found.replaceChildren();
+          const query = new URLSearchParams({ search: words, limit: "9" });
+          const reply = await get(of(this.context.model, `classes?${query}`));
+          if (words !== this.search.value.trim()) return;
+          this.found.replaceChildren(
+            ...reply.classes.map((/** @type {any} */ found) =>
+              make("li", {}, make("button", { onclick: () => this.decide([found.class]) }, found.class)),
+            ),
+          );
+          say(`${reply.count} classes found`);
+        }),
+      80,
+    );
+  }
+
+  skip() {
+    const reason = window.prompt("Why is this text skipped?", "unclear");
+    if (reason !== null) this.decide([], reason.trim() || undefined);
+  }
+
+  /** @param {string[]} labels @param {string} [reason] */
+  decide(labels, reason) {
+    const current = this.items[0];
+    if (!current) return;
+    return attempt(async () => {
+      // Made before sending: if the answer gets lost, sending again does not count twice.
+      const id = crypto.randomUUID();
+      const item = { id, text: current.text, labels, coder: this.context.coder || undefined, reason };
+      await post(of(this.context.model, "feedback"), { items: [item] });
+      this.decided.push(id);
+      this.items.shift();
+      this.count--;
+      this.search.value = "";
+      this.found.replaceChildren();
+      say(labels.length ? `Decided: ${labels.join(", ")}` : "Skipped");
+      if (this.items.length) this.draw();
+      else await this.load();
+      this.search.blur();
+    });
+  }
+
+  undo() {
+    const id = this.decided.pop();
+    if (!id) return;
+    return attempt(async () => {
+      await post(of(this.context.model, "feedback"), { items: [{ id: crypto.randomUUID(), undo: id }] });
+      await this.load();
+      say("Taken back");
+    });
+  }
+
+  /** @param {any} file */
+  async add(file) {
+    const { rows, column } = await csv.readFile(file.files[0]);
+    const texts = rows.map((row) => row[column] ?? "");
+    let added = 0;
+    for (let start = 0; start < texts.length; start += 1000) {
+      const reply = await post(of(this.context.model, "queue"), {
+        texts: texts.slice(start, start + 1000),
+      });
+      added += reply.added;
+    }
+    file.value = "";
+    await this.load();
+    say(`${added} texts added`);
+  }
+
+  async export() {
+    const all = [["id", "coder", "text", "label", "suggested", "reason", "undone"]];
+    for (let offset = 0; ; offset += 1000) {
+      const { items } = await get(of(this.context.model, `feedback?limit=1000&offset=${offset}`));
+      for (const item of items) {
+        all.push([
+          item.id,
+          item.coder,
+          item.text,
+          item.labels.join("|"),
+          item.suggested ?? "",
+          item.reason ?? "",
+          String(item.undone),
+        ]);
+      }
+      if (items.length < 1000) break;
+    }
+    save(`${this.context.model}.feedback.csv`, csv.write(all));
+  }
+}

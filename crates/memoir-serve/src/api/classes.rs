@@ -1,0 +1,97 @@
+//! The classes of a model: search them by name.
+
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::statuses::Problems;
+use crate::extract::{Model, Query, in_background, json};
+use crate::problem::{Answer, Problem};
+
+/// Classes given if the request does not say how many.
+const LIMIT: usize = 20;
+
+/// Most classes of one answer.
+const MOST: usize = 1_000;
+
+/// Which classes to give.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClassQuery {
+    /// Words that the names must hold; without it all classes are listed in the order of their numbers.
+    search: Option<String>,
+    /// How many to give: 1 to 1,000, and 20 if not given.
+    limit: Option<usize>,
+    /// How many to leave out at the start of a list without `search`.
+    offset: Option<usize>,
+}
+
+/// Classes of a model.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ClassList<'v> {
+    /// The version of the model.
+    version: &'v str,
+    /// How many classes there are in all that fit.
+    count: usize,
+    /// Those that were asked for.
+    classes: Vec<Class<'v>>,
+}
+
+/// A class.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Class<'v> {
+    /// The class.
+    class: &'v str,
+    /// Rows of it in the training data, if the model knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u32>,
+}
+
+/// Lists or searches the classes.
+#[utoipa::path(get, path = "/v1/models/{model}/classes", tag = "answers",
+    params(("model" = String, Path, description = "Name of the model"), ClassQuery),
+    responses((status = 200, description = "The classes", body = ClassList), Problems)
+)]
+pub(crate) async fn classes(Model(model): Model, Query(query): Query<ClassQuery>) -> Answer<Response> {
+    let limit = query.limit.unwrap_or(LIMIT);
+    if !(1..=MOST).contains(&limit) {
+        return Err(Problem::invalid(format!(
+            "`limit` must be from 1 to {MOST}, but is {limit}"
+        )));
+    }
+    in_background(move || {
+        let version = model.current();
+        let engine = &version.engine;
+        let (numbers, count) = match query
+            .search
+            .as_deref()
+            .map(str::trim)
+            .filter(|words| !words.is_empty())
+        {
+            Some(words) => engine.search().find(words, limit),
+            None => {
+                let all = engine.classes();
+                let first = query.offset.unwrap_or(0).min(all);
+                (
+                    (first..all.min(first.saturating_add(limit)))
+                        .map(|class| class as u32)
+                        .collect(),
+                    all,
+                )
+            }
+        };
+        let classes = numbers.into_iter().map(|class| Class {
+            class: engine.class_name(class),
+            rows: engine.class_rows(class),
+        });
+        json(
+            &version,
+            &ClassList {
+                version: engine.version(),
+                count,
+                classes: classes.collect(),
+            },
+        )
+    })
+    .await
+}

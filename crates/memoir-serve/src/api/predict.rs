@@ -1,0 +1,264 @@
+//! Predicting: one or many texts or vectors.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use memoir::Scored;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::statuses::Problems;
+use crate::app::{App, Shared};
+use crate::engine::{Engine, Question};
+use crate::extract::{Json, Model, in_background, json};
+use crate::problem::{Answer, Problem};
+use crate::registry::{Served, Version};
+use crate::settings::Limits;
+use crate::watching::SAMPLED;
+
+/// Requests of up to this many rows and bytes are answered where they arrive; handing them on would cost
+/// more.
+const AT_ONCE: (usize, usize) = (4, 8 << 10);
+
+/// How many answers a row gets if the request does not say.
+const TOP_K: usize = 5;
+
+/// What to predict: one of `text`, `texts` and `vectors`.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PredictRequest {
+    /// One text.
+    text: Option<String>,
+    /// Many texts.
+    texts: Option<Vec<String>>,
+    /// Many vectors, each a list of pairs of feature and value; features are numbered as in the training
+    /// data.
+    #[schema(value_type = Option<Vec<Vec<Vec<f64>>>>, example = json!([[[3, 1.0], [17, 0.5]]]))]
+    vectors: Option<Vec<Vec<(u32, f32)>>>,
+    /// How many answers each row gets; 5 if not given.
+    #[schema(minimum = 1)]
+    top_k: Option<usize>,
+    /// Answers less probable than this are left out. The model must be calibrated.
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    min_probability: Option<f32>,
+}
+
+/// The answers for all rows.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Predictions<'v> {
+    /// Name of the model.
+    model: &'v str,
+    /// Its version: the checksum of its file.
+    version: &'v str,
+    /// The answers, row by row.
+    rows: Vec<RowAnswers<'v>>,
+}
+
+/// The answers for one row.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RowAnswers<'v> {
+    /// The best classes, best first.
+    answers: Vec<ClassAnswer<'v>>,
+    /// Whether even the best class was less probable than asked for.
+    abstained: bool,
+}
+
+/// A class with its probability, or its score if the model is not calibrated.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ClassAnswer<'v> {
+    /// The class.
+    pub(crate) class: &'v str,
+    /// How probable it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) probability: Option<f32>,
+    /// The model's own score, if it has no probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) score: Option<f32>,
+}
+
+impl<'v> ClassAnswer<'v> {
+    pub(crate) fn new(engine: &'v Engine, scored: Scored) -> Self {
+        let calibrated = engine.is_calibrated();
+        Self {
+            class: engine.class_name(scored.class),
+            probability: calibrated.then_some(scored.score),
+            score: (!calibrated).then_some(scored.score),
+        }
+    }
+}
+
+/// Predicts the best classes of each row.
+#[utoipa::path(post, path = "/v1/models/{model}/predict", tag = "answers",
+    params(("model" = String, Path, description = "Name of the model")),
+    request_body(content = PredictRequest, example = json!({"text": "printer out of toner", "top_k": 3})),
+    responses((status = 200, description = "The answers", body = Predictions), Problems)
+)]
+pub(crate) async fn predict(
+    State(app): State<Shared>,
+    Model(model): Model,
+    Json(request): Json<PredictRequest>,
+) -> Answer<Response> {
+    let version = model.current();
+    let top_k = request.top_k.unwrap_or(TOP_K);
+    let least = least_probability(request.min_probability, &version.engine)?;
+    let questions = match (request.text, request.texts, request.vectors) {
+        (Some(text), None, None) => vec![Question::Text(text)],
+        (None, Some(texts), None) => texts.into_iter().map(Question::Text).collect(),
+        (None, None, Some(vectors)) => vectors.into_iter().map(Question::Vector).collect(),
+        _ => {
+            return Err(Problem::invalid(
+                "expected exactly one of `text`, `texts` and `vectors`",
+            ));
+        }
+    };
+    answer(
+        &app,
+        &model,
+        &version,
+        questions,
+        top_k,
+        least,
+        move |model, version, answers| {
+            let rows = answers
+                .into_iter()
+                .map(|best| row_answers(&version.engine, best, least));
+            let rows = rows.collect();
+            let (model, version_name) = (&model.name, version.engine.version());
+            json(
+                version,
+                &Predictions {
+                    model,
+                    version: version_name,
+                    rows,
+                },
+            )
+        },
+    )
+    .await
+}
+
+fn row_answers(engine: &Engine, best: Vec<Scored>, least: f32) -> RowAnswers<'_> {
+    let enough = best
+        .iter()
+        .filter(|scored| !engine.is_calibrated() || scored.score >= least);
+    let answers: Vec<_> = enough.map(|scored| ClassAnswer::new(engine, *scored)).collect();
+    RowAnswers {
+        abstained: answers.is_empty(),
+        answers,
+    }
+}
+
+/// The threshold of a request; 0 takes every answer.
+pub(crate) fn least_probability(given: Option<f32>, engine: &Engine) -> Answer<f32> {
+    match given {
+        None => Ok(0.0),
+        Some(least) if !(0.0..=1.0).contains(&least) => Err(Problem::invalid(format!(
+            "`min_probability` must be from 0 to 1, but is {least}"
+        ))),
+        Some(_) if !engine.is_calibrated() => Err(Problem::invalid(
+            "this model is not calibrated: it gives scores, and a least probability means nothing to them",
+        )),
+        Some(least) => Ok(least),
+    }
+}
+
+/// Checks the questions, answers them where that is quickest, counts what was seen, and lets `finish` write
+/// the answer.
+pub(crate) async fn answer(
+    app: &Shared,
+    model: &Arc<Served>,
+    version: &Arc<Version>,
+    questions: Vec<Question>,
+    top_k: usize,
+    least: f32,
+    finish: impl FnOnce(&Served, &Version, Vec<Vec<Scored>>) -> Answer<Response> + Send + 'static,
+) -> Answer<Response> {
+    check(&questions, top_k, &version.engine, &app.limits)?;
+    let bytes: usize = questions.iter().map(length).sum();
+    if questions.len() <= AT_ONCE.0 && bytes <= AT_ONCE.1 {
+        let answers: memoir::Result<Vec<_>> = questions
+            .iter()
+            .map(|question| version.engine.answer(question, top_k))
+            .collect();
+        let answers = answers?;
+        count(app, version, &questions, &answers, least);
+        return finish(model, version, answers);
+    }
+    let (app, model, version) = (Arc::clone(app), Arc::clone(model), Arc::clone(version));
+    in_background(move || {
+        let answers = version.engine.answer_all(&questions, top_k, &app.session)?;
+        count(&app, &version, &questions, &answers, least);
+        finish(&model, &version, answers)
+    })
+    .await
+}
+
+fn length(question: &Question) -> usize {
+    match question {
+        Question::Text(text) => text.len(),
+        Question::Vector(entries) => entries.len() * 8,
+    }
+}
+
+/// Fails if there are too many questions, or one is too long or of the wrong kind.
+pub(crate) fn check(questions: &[Question], top_k: usize, engine: &Engine, limits: &Limits) -> Answer<()> {
+    if questions.len() > limits.rows {
+        return Err(Problem::invalid(format!(
+            "a request may have at most {} rows, but this one has {}",
+            limits.rows,
+            questions.len()
+        )));
+    }
+    if !(1..=limits.top_k).contains(&top_k) {
+        return Err(Problem::invalid(format!(
+            "`top_k` must be from 1 to {}, but is {top_k}",
+            limits.top_k
+        )));
+    }
+    for (question, row) in questions.iter().zip(1..) {
+        match question {
+            Question::Text(text) if text.len() > limits.text => {
+                return Err(Problem::invalid(format!(
+                    "row {row}: a text may have at most {} bytes, but this one has {}",
+                    limits.text,
+                    text.len()
+                )));
+            }
+            Question::Vector(entries) if entries.iter().any(|entry| !entry.1.is_finite()) => {
+                return Err(Problem::invalid(format!("row {row}: a value is not finite")));
+            }
+            Question::Text(_) if !engine.takes_text() => {
+                return Err(Problem::invalid("this model takes `vectors`, not text"));
+            }
+            Question::Vector(_) if engine.takes_text() => {
+                return Err(Problem::invalid(
+                    "this model takes `text` or `texts`, not vectors",
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn count(app: &App, version: &Version, questions: &[Question], answers: &[Vec<Scored>], least: f32) {
+    let engine = &version.engine;
+    let best = answers.iter().map(|best| {
+        let probability = best
+            .first()
+            .filter(|_| engine.is_calibrated())
+            .map(|first| first.score);
+        (
+            probability,
+            probability.is_some_and(|probability| probability < least),
+        )
+    });
+    version.watching.count(best);
+    for question in questions {
+        if app.is_sampled(SAMPLED) {
+            let (all, known) = engine.count_features(question);
+            version.watching.count_features(all, known);
+        }
+    }
+}

@@ -67,6 +67,9 @@ enum Verb {
     /// Measure the methods of an experiment side by side: time, memory, quality
     #[cfg(unix)]
     Compare(verbs::compare::Arguments),
+    /// Answer over HTTP: predictions, explanations, feedback, a page
+    #[cfg(feature = "serve")]
+    Serve(verbs::serve::Arguments),
     /// Build a public data set from an installed package
     Data(verbs::data::Arguments),
     /// Generate data of a given shape
@@ -140,6 +143,8 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Classes(arguments) => verbs::classes::run(&arguments, context),
         #[cfg(unix)]
         Verb::Compare(arguments) => verbs::compare::run(&arguments, context),
+        #[cfg(feature = "serve")]
+        Verb::Serve(arguments) => verbs::serve::run(&arguments, context),
         Verb::Data(arguments) => verbs::data::run(&arguments, context),
         Verb::Compact(arguments) => verbs::compact::run(&arguments, context),
         Verb::Demo(arguments) => verbs::demo::run(&arguments, context),

@@ -194,6 +194,11 @@ fn next_steps(model: &Path, test: &Path, products: &[Product]) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "memoir".to_owned());
     let (model, test) = (model.display(), test.display());
     let text = products.first().map_or("", |product| &product.text);
+    let serve = if cfg!(feature = "serve") {
+        format!("  {program} serve {model} --held-out {test}      (then open http://127.0.0.1:8080)\n")
+    } else {
+        String::new()
+    };
     format!(
         "Try next:\n\
          \x20 {program} evaluate {model} {test}\n\
@@ -203,6 +208,7 @@ fn next_steps(model: &Path, test: &Path, products: &[Product]) -> String {
          \x20 echo \"{text}\" | {program} predict {model} - --back-off 0.9 --scores\n\
          \x20 {program} classes {model} search lam\n\
          \x20 {program} inspect {model}\n\
+         {serve}\
          \x20 {program} train YOUR.csv --model YOUR.memoir      (columns `label` and `text`)"
     )
 }

@@ -15,5 +15,7 @@ pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod margins;
 pub(crate) mod predict;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod synth;
 pub(crate) mod train;

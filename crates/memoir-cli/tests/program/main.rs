@@ -12,5 +12,7 @@ mod determinism;
 mod interrupt;
 mod margins;
 mod odd_files;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod streams;
 mod support;

@@ -2,6 +2,7 @@
 
 :class:`MemoirClassifier` takes vectors and :class:`MemoirTextClassifier` raw text; both are scikit-learn
 estimators. :func:`load` opens a model file, whether Python or the command line wrote it.
+:class:`Client` asks a running ``memoir serve``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 
 from . import _memoir
 from ._classifier import MemoirClassifier
+from ._client import Answer, AsyncClient, Client, ServiceError
 from ._explanation import Explanation, FeatureShare, FeatureWeight
 from ._keeping import file_path
 from ._memoir import __version__
@@ -19,11 +21,15 @@ from ._predicting import TopK
 from ._text import MemoirTextClassifier
 
 __all__ = [
+    "Answer",
+    "AsyncClient",
+    "Client",
     "Explanation",
     "FeatureShare",
     "FeatureWeight",
     "MemoirClassifier",
     "MemoirTextClassifier",
+    "ServiceError",
     "TopK",
     "__version__",
     "algorithms",

@@ -28,7 +28,7 @@ const BREATH: Duration = Duration::from_millis(50);
 /// How often to ask whether to stop.
 const STOP_EVERY: Duration = Duration::from_millis(50);
 
-/// Largest head of a request. Longer ones are answered with 431.
+/// Room for the head of a request. One that does not fit after at most twice this is answered with 431.
 const HEAD: usize = 64 << 10;
 
 /// Why a service could not be started.

@@ -76,7 +76,9 @@ async fn words_are_marked_for_and_against() {
 async fn classes_are_listed_and_searched() {
     let service = World::new().service(|_| ());
     let found = service.get("/v1/models/tickets/classes?search=ACC").await.json();
-    assert_eq!(found["classes"], json!([{"class": "account", "rows": 100}]));
+    let classes = found["classes"].as_array().unwrap();
+    assert_eq!((classes.len(), &classes[0]["class"]), (1, &json!("account")));
+    assert!(classes[0]["rows"].as_u64().unwrap() > 50, "{found}");
     let all = service
         .get("/v1/models/tickets/classes?limit=2&offset=1")
         .await
@@ -170,13 +172,19 @@ async fn the_page_loads_nothing_from_elsewhere() {
     let page = service.get("/").await;
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     let policy = page.headers["content-security-policy"].to_str().unwrap();
-    assert!(policy.contains("script-src 'self';") && !policy.contains("unsafe"), "{policy}");
+    assert!(
+        policy.contains("script-src 'self';") && !policy.contains("unsafe"),
+        "{policy}"
+    );
     for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/page")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         let served = service.get(&format!("/{name}")).await;
         assert_eq!(served.status, 200, "{name}");
         let elsewhere = served.text.replace("http://www.w3.org/", "");
-        assert!(!elsewhere.contains("http://") && !elsewhere.contains("https://"), "{name}");
+        assert!(
+            !elsewhere.contains("http://") && !elsewhere.contains("https://"),
+            "{name}"
+        );
     }
     service.get("/nothing.js").await.problem(404);
 }

@@ -142,7 +142,9 @@ async fn a_candidate_learns_a_new_class_and_is_promoted() {
     let service = world.service(|_| ());
     let candidate = "/v1/models/tickets/candidate";
     service.post(candidate, json!({})).await.problem(409);
-    let words = ["scanner", "lid", "glass", "feeder", "duplex", "dpi", "sheet", "tray"];
+    let words = [
+        "scanner", "lid", "glass", "feeder", "duplex", "dpi", "sheet", "tray",
+    ];
     let items: Vec<Value> = (0..80)
         .map(|row| {
             let (first, second) = (words[row % 8], words[row / 8 % 8]);
@@ -151,7 +153,10 @@ async fn a_candidate_learns_a_new_class_and_is_promoted() {
         .collect();
     let kept = service.post(FEEDBACK, json!({"items": items})).await.json();
     assert_eq!(kept["stored"], 80);
-    assert_eq!(service.post(candidate, json!({})).await.json()["state"], "training");
+    assert_eq!(
+        service.post(candidate, json!({})).await.json()["state"],
+        "training"
+    );
     let ready = loop {
         let state = service.get(candidate).await.json();
         if state["state"] != "training" {
@@ -162,17 +167,29 @@ async fn a_candidate_learns_a_new_class_and_is_promoted() {
     assert_eq!(ready["state"], "ready", "{ready}");
     let exam = &ready["comparison"]["exam"];
     assert_eq!(exam["current"]["report"]["accuracy"], 0.0);
-    assert!(exam["candidate"]["report"]["accuracy"].as_f64().unwrap() > 0.8, "{exam}");
+    assert!(
+        exam["candidate"]["report"]["accuracy"].as_f64().unwrap() > 0.8,
+        "{exam}"
+    );
     let rows = exam["current"]["report"]["rows"].as_u64().unwrap();
     assert_eq!(rows + ready["learned"].as_u64().unwrap(), 80);
 
-    let promoted = service.post(&format!("{candidate}/promote"), json!({})).await.json();
+    let promoted = service
+        .post(&format!("{candidate}/promote"), json!({}))
+        .await
+        .json();
     assert_eq!(promoted["version"]["version"], ready["comparison"]["candidate"]);
     assert_eq!(promoted["classes"], 5);
-    let answer = service.post("/v1/models/tickets/predict", json!({"text": "scanner glass"})).await.json();
+    let answer = service
+        .post("/v1/models/tickets/predict", json!({"text": "scanner glass"}))
+        .await
+        .json();
     assert_eq!(answer["rows"][0]["answers"][0]["class"], "scanner");
     let quality = service.get("/v1/models/tickets/quality").await.json();
-    assert_eq!((&quality["decisions"]["rows"], &quality["decisions"]["accuracy"]), (&json!(80), &json!(0.0)));
+    assert_eq!(
+        (&quality["decisions"]["rows"], &quality["decisions"]["accuracy"]),
+        (&json!(80), &json!(0.0))
+    );
     assert_eq!(service.get(candidate).await.json()["state"], "none");
     assert!(world.folder.path().join("tickets.memoir.previous").exists());
 }
@@ -181,13 +198,23 @@ async fn a_candidate_learns_a_new_class_and_is_promoted() {
 async fn held_out_rows_are_measured() {
     let world = World::new();
     let path = world.folder.path().join("test.csv");
-    std::fs::write(&path, "text,label\ntoner jam,printer\nrefund,billing\nrouter,billing\n").unwrap();
+    std::fs::write(
+        &path,
+        "text,label\ntoner jam,printer\nrefund,billing\nrouter,billing\n",
+    )
+    .unwrap();
     let service = world.service(|settings| {
         settings.held_out.insert("tickets".to_owned(), path);
     });
     let quality = service.get("/v1/models/tickets/quality").await.json();
     let report = &quality["held_out"]["report"];
     assert_eq!(report["rows"], 3);
-    assert!((report["accuracy"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{report}");
-    assert_eq!(quality["held_out"]["curve"].as_array().unwrap().last().unwrap()["coverage"], 1.0);
+    assert!(
+        (report["accuracy"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9,
+        "{report}"
+    );
+    assert_eq!(
+        quality["held_out"]["curve"].as_array().unwrap().last().unwrap()["coverage"],
+        1.0
+    );
 }

@@ -40,6 +40,7 @@ fn examples() -> (Vec<String>, Vec<&'static str>) {
 pub(crate) fn model_bytes(seed: u64) -> Vec<u8> {
     let (texts, labels) = examples();
     let model = Classifier::softmax()
+        .held_out_fraction(0.25)
         .seed(seed)
         .threads(1)
         .fit(&texts, &labels)

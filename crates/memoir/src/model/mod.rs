@@ -52,6 +52,8 @@ pub use new_numbers::NewNumbers;
 pub use output::write_beside;
 pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor};
+pub use predict::{Predictions, Predictor, PredictorScratch};
+pub use reclassify::NewNumbers;
 pub use reduced::{REDUCED, Reduced};
 pub use replay::Replay;
 pub use tensors::{LoadScorer, ScorerKind, Tensor, TensorSource};

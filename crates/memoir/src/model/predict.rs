@@ -44,18 +44,24 @@ impl Predictions {
     }
 }
 
-/// Predicts raw input one by one. Each thread has its own; after the first row no memory is allocated.
-pub struct Predictor<'m> {
-    model: &'m Model,
-    scratch: Scratch,
+/// Memory of a [`Predictor`]. Kept between predictors of the same model, it spares their allocations.
+#[derive(Default)]
+pub struct PredictorScratch {
+    scorer: Scratch,
     text: TextScratch,
     row: Rows,
     best: Vec<Scored>,
-    /// Whether probabilities are given instead of scores.
-    as_probabilities: bool,
     /// All classes that probabilities are made from.
     all: Vec<Scored>,
     probabilities: Vec<f32>,
+}
+
+/// Predicts raw input one by one. Each thread has its own; after the first row no memory is allocated.
+pub struct Predictor<'m> {
+    model: &'m Model,
+    /// Whether probabilities are given instead of scores.
+    as_probabilities: bool,
+    scratch: PredictorScratch,
 }
 
 impl Predictor<'_> {
@@ -68,30 +74,37 @@ impl Predictor<'_> {
 
     /// The `k` best classes of a text, best first; none if it has no known word.
     pub fn text(&mut self, text: &str, k: usize) -> Result<&[Scored]> {
-        self.row.clear();
-        self.model
-            .preprocessing
-            .text_row(text, &mut self.text, &mut self.row)?;
+        let PredictorScratch {
+            text: scratch, row, ..
+        } = &mut self.scratch;
+        row.clear();
+        self.model.preprocessing.text_row(text, scratch, row)?;
         Ok(self.best(k))
     }
 
     /// The `k` best classes of a vector as the user has it, best first. Empties `entries`.
     pub fn vector(&mut self, entries: &mut Vec<(u32, f32)>, k: usize) -> Result<&[Scored]> {
-        self.row.clear();
-        self.model.preprocessing.vector_row(entries, &mut self.row)?;
+        let row = &mut self.scratch.row;
+        row.clear();
+        self.model.preprocessing.vector_row(entries, row)?;
         Ok(self.best(k))
     }
 
     /// The weighted row of the last input, for instance to explain the answer.
     pub fn row(&self) -> RowView<'_> {
-        if self.row.is_empty() {
+        if self.scratch.row.is_empty() {
             RowView {
                 indices: &[],
                 values: &[],
             }
         } else {
-            self.row.row(0)
+            self.scratch.row.row(0)
         }
+    }
+
+    /// The memory, for the next predictor of the model ([`Model::predictor_with`]).
+    pub fn into_scratch(self) -> PredictorScratch {
+        self.scratch
     }
 
     fn best(&mut self, k: usize) -> &[Scored] {
@@ -100,6 +113,8 @@ impl Predictor<'_> {
             self.best.clear();
             return &self.best;
         }
+        let scratch = &mut self.scratch;
+        let row = scratch.row.row(0);
         let asked = if self.as_probabilities {
             k.max(CANDIDATES)
         } else {
@@ -107,30 +122,30 @@ impl Predictor<'_> {
         };
         self.model
             .scorer
-            .top_k(row, asked, &mut self.scratch, &mut self.best);
+            .top_k(row, asked, &mut scratch.scorer, &mut scratch.best);
         if self.as_probabilities {
-            self.all.clone_from(&self.best);
-            self.best.truncate(k);
-            let (all, best) = (&self.all, &mut self.best);
+            scratch.all.clone_from(&scratch.best);
+            scratch.best.truncate(k);
+            let (all, best) = (&scratch.all, &mut scratch.best);
             self.model
-                .give_probabilities(row, all, &mut self.probabilities, best);
+                .give_probabilities(row, all, &mut scratch.probabilities, best);
         }
-        &self.best
+        &scratch.best
     }
 }
 
 impl Model {
     /// Predicts raw input one by one.
     pub fn predictor(&self) -> Predictor<'_> {
+        self.predictor_with(PredictorScratch::default())
+    }
+
+    /// As [`Model::predictor`], with the memory of an earlier predictor of this model.
+    pub fn predictor_with(&self, scratch: PredictorScratch) -> Predictor<'_> {
         Predictor {
             model: self,
-            scratch: Scratch::default(),
-            text: TextScratch::default(),
-            row: Rows::new(),
-            best: Vec::new(),
             as_probabilities: false,
-            all: Vec::new(),
-            probabilities: Vec::new(),
+            scratch,
         }
     }
 

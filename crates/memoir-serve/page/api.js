@@ -53,6 +53,12 @@ export const post = (path, body) => send("POST", path, body);
 /** @param {string} path */
 export const remove = (path) => send("DELETE", path);
 
+/** An id that nobody else has. `crypto.randomUUID` is missing where pages come without TLS. */
+export const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+
 /**
  * The address of something of a model.
  * @param {string} model @param {string} what

@@ -1,8 +1,8 @@
 // Ask: one text with its answers and the words behind them; or a whole list, given back coded.
 
-import { of, post, predictAll } from "./api.js";
+import { get, of, post, predictAll } from "./api.js";
 import * as csv from "./csv.js";
-import { answerParts, attempt, make, percent, save, say } from "./dom.js";
+import { answerParts, attempt, card, make, percent, save, say } from "./dom.js";
 
 /** @param {HTMLElement} view @param {import("./main.js").Context} context */
 export function show(view, context) {
@@ -14,7 +14,7 @@ export function show(view, context) {
     return;
   }
   const text = make("textarea", { id: "text", placeholder: "Type or paste a text" });
-  const result = make("section", { "aria-live": "polite" });
+  const result = make("div", { class: "column", "aria-live": "polite" });
   const send = () => attempt(() => explain(context, text.value, result));
   text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Enter" && !event.shiftKey) {
@@ -22,18 +22,33 @@ export function show(view, context) {
       send();
     }
   });
+  const question = card(
+    null,
+    make(
+      "label",
+      { for: "text" },
+      "Which of ",
+      context.state.classes.toLocaleString(),
+      " classes fits?",
+    ),
+    text,
+    make(
+      "div",
+      { class: "row" },
+      make("button", { class: "primary", onclick: send }, "Ask"),
+      make(
+        "span",
+        { class: "soft" },
+        make("kbd", {}, "Enter"),
+        " asks, ",
+        make("kbd", {}, "Shift Enter"),
+        " breaks the line",
+      ),
+    ),
+  );
   view.append(
     make("h2", {}, "Ask"),
-    make(
-      "p",
-      { class: "soft" },
-      `${context.state.classes.toLocaleString()} classes. Enter asks, Shift+Enter breaks the line.`,
-    ),
-    make("label", { for: "text" }, "Text"),
-    text,
-    make("div", { class: "row" }, make("button", { class: "primary", onclick: send }, "Ask")),
-    result,
-    list(context),
+    make("div", { class: "columns" }, make("div", { class: "column" }, question, result), list(context)),
   );
   text.focus();
 }
@@ -61,18 +76,29 @@ async function explain(context, text, result) {
   );
   const runnerUp = reply.explanation.runner_up?.class;
   result.replaceChildren(
-    make("h3", {}, "Answers"),
-    make("ol", { class: "answers" }, ...answers),
-    make("h3", {}, "Why"),
-    make("p", { class: "marked" }, ...marked),
-    make(
-      "p",
-      { class: "soft" },
-      "Underlined words speak for the answer",
-      runnerUp ? `, words underlined with dashes for “${runnerUp}”.` : ".",
+    card("Answers", make("ol", { class: "answers" }, ...answers)),
+    card(
+      "Why",
+      make("p", { class: "marked" }, ...marked),
+      make(
+        "p",
+        { class: "soft" },
+        "Underlined words speak for the answer",
+        runnerUp ? `, words underlined with dashes for “${runnerUp}”.` : ".",
+      ),
     ),
   );
-  say(`Answer: ${reply.answers[0]?.class ?? "none"}`);
+  const best = reply.answers[0]?.class;
+  say(`Answer: ${best ?? "none"}`);
+  if (best) result.append(await nearest(context, best));
+}
+
+/** The classes most like one. @param {import("./main.js").Context} context @param {string} name */
+async function nearest(context, name) {
+  const query = new URLSearchParams({ like: name, limit: "8" });
+  const { classes } = await get(of(context.model, `classes?${query}`));
+  const names = classes.map((/** @type {any} */ found) => found.class).join(", ");
+  return card(`Classes like “${name}”`, make("p", {}, names || "None has words in common with it."));
 }
 
 /** @param {import("./main.js").Context} context */
@@ -103,8 +129,14 @@ function list(context) {
       await code(context, table, Number(threshold.value), given?.name ?? "list");
     });
   const drop = make(
-    "div",
-    { class: "drop" },
+    "section",
+    { class: "card drop" },
+    make("h3", {}, "Code a list"),
+    make(
+      "p",
+      { class: "soft" },
+      "The table comes back with a class, its probability and the second best class.",
+    ),
     make("label", { for: "lines" }, "Paste a list"),
     lines,
     make(
@@ -113,7 +145,7 @@ function list(context) {
       make(
         "label",
         { for: "file" },
-        "or choose a file (CSV or TSV with a column “text”, or one text per line)",
+        "or choose or drop a file: CSV or TSV with a column “text”, or one text per line",
       ),
       file,
     ),
@@ -121,7 +153,7 @@ function list(context) {
       "div",
       { class: "row" },
       make("label", {}, "Leave empty below probability ", threshold),
-      make("button", { onclick: () => run(file.files?.[0] ?? null) }, "Code the list"),
+      make("button", { id: "code", onclick: () => run(file.files?.[0] ?? null) }, "Code the list"),
     ),
   );
   drop.addEventListener("dragover", (/** @type {DragEvent} */ event) => {
@@ -135,7 +167,7 @@ function list(context) {
     const dropped = event.dataTransfer?.files[0];
     if (dropped) run(dropped);
   });
-  return make("section", {}, make("h2", {}, "Code a list"), drop);
+  return drop;
 }
 
 /**

@@ -5,12 +5,14 @@ import { draw } from "./dom.js";
 const WIDTH = 480,
   HEIGHT = 260,
   LEFT = 40,
-  BOTTOM = 30;
+  RIGHT = 20,
+  TOP = 20,
+  BOTTOM = 36;
 
 /** @param {number} share */
-const x = (share) => LEFT + share * (WIDTH - LEFT - 10);
+const x = (share) => LEFT + share * (WIDTH - LEFT - RIGHT);
 /** @param {number} share */
-const y = (share) => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10);
+const y = (share) => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP);
 
 /** @param {string} label @param {string} across @param {string} up */
 function frame(label, across, up) {
@@ -24,12 +26,12 @@ function frame(label, across, up) {
     chart.append(
       draw("line", { class: "axis", x1: x(0), x2: x(1), y1: y(share), y2: y(share) }),
       draw("text", { x: 2, y: y(share) + 4 }, `${100 * share}%`),
-      draw("text", { x: x(share) - 12, y: HEIGHT - 12 }, `${100 * share}%`),
+      draw("text", { x: x(share), y: HEIGHT - 20, "text-anchor": "middle" }, `${100 * share}%`),
     );
   }
   chart.append(
-    draw("text", { x: x(0.4), y: HEIGHT - 1 }, across),
-    draw("text", { x: x(0) + 4, y: 12 }, up),
+    draw("text", { x: x(0.5), y: HEIGHT - 3, "text-anchor": "middle" }, across),
+    draw("text", { x: 2, y: 11 }, up),
   );
   return chart;
 }

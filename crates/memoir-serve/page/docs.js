@@ -50,6 +50,7 @@ await attempt(async () => {
         kind(parameter.schema),
         parameter.description ?? "",
       ]);
+      const others = Object.keys(operation.responses).filter((status) => !status.startsWith("2"));
       view?.append(
         make(
           "details",
@@ -64,13 +65,7 @@ await attempt(async () => {
           body ? fields(description, body.schema, "Body") : null,
           body?.example ? make("pre", {}, JSON.stringify(body.example, null, 2)) : null,
           answer ? fields(description, answer.schema, `Answer ${success?.[0]}`) : null,
-          make(
-            "p",
-            { class: "soft" },
-            `Other statuses: ${Object.keys(operation.responses)
-              .filter((status) => !status.startsWith("2"))
-              .join(", ")}`,
-          ),
+          others.length ? make("p", { class: "soft" }, `Other statuses: ${others.join(", ")}`) : null,
         ),
       );
     }

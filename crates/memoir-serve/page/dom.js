@@ -67,26 +67,63 @@ export function answerParts(answer, rank) {
   return [name, bar, make("span", {}, strength(answer))];
 }
 
+/**
+ * A part of a view on a background of its own.
+ * @param {string | null} title @param {...(Node | string | null | undefined)} children
+ */
+export const card = (title, ...children) =>
+  make("section", { class: "card" }, title ? make("h3", {}, title) : null, ...children);
+
+/** Names and values. @param {[string, string | number][]} rows */
+export const facts = (rows) =>
+  make(
+    "dl",
+    {},
+    ...rows.map(([name, value]) =>
+      make(
+        "div",
+        {},
+        make("dt", {}, name),
+        make("dd", {}, typeof value === "number" ? value.toLocaleString() : value),
+      ),
+    ),
+  );
+
+/** Whether a cell is set as a number: one, a share, or a difference. @param {string | number} value */
+const isFigure = (value) => typeof value === "number" || /^([+−]?[\d.]+(%| points)|–)$/.test(value);
+
 /** @param {string[]} head @param {(string | number)[][]} rows @param {string} caption */
 export function table(head, rows, caption) {
-  const isNumber = (/** @type {string | number} */ value) => typeof value === "number";
-  const cell = (/** @type {string | number} */ value) =>
-    make(
-      "td",
-      { class: isNumber(value) ? "number" : null },
-      isNumber(value) ? value.toLocaleString() : value,
-    );
-  return make(
+  const figures = head.map((_, column) => rows.length > 0 && rows.every((row) => isFigure(row[column])));
+  const kind = (/** @type {number} */ column) => (figures[column] ? "number" : null);
+  const title = (/** @type {string} */ name, /** @type {number} */ column) =>
+    make("th", { scope: "col", class: kind(column) }, name);
+  const cell = (/** @type {string | number} */ value, /** @type {number} */ column) =>
+    make("td", { class: kind(column) }, typeof value === "number" ? value.toLocaleString() : value);
+  const frame = make(
     "div",
     { class: "scroll" },
     make(
       "table",
       {},
       make("caption", { class: "soft" }, caption),
-      make("thead", {}, make("tr", {}, ...head.map((name) => make("th", { scope: "col" }, name)))),
+      make("thead", {}, make("tr", {}, ...head.map(title))),
       make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))),
     ),
   );
+  // Only a table that is too wide is a stop of the Tab key: there the arrow keys scroll it.
+  new ResizeObserver(() => {
+    const scrolls = frame.scrollWidth > frame.clientWidth;
+    for (const [name, value] of [
+      ["tabindex", "0"],
+      ["role", "region"],
+      ["aria-label", caption],
+    ]) {
+      if (scrolls) frame.setAttribute(name, value);
+      else frame.removeAttribute(name);
+    }
+  }).observe(frame);
+  return frame;
 }
 
 /** Lets the reader save a text as a file. @param {string} name @param {string} text */

@@ -2,7 +2,7 @@
 
 import { get, of, post } from "./api.js";
 import { coverage, histogram, reliability } from "./charts.js";
-import { attempt, make, percent, say, table } from "./dom.js";
+import { attempt, card, facts, make, percent, say, table } from "./dom.js";
 
 /** @param {HTMLElement} view @param {import("./main.js").Context} context */
 export async function show(view, context) {
@@ -13,109 +13,98 @@ export async function show(view, context) {
   ]);
   view.append(
     make("h2", {}, "Model"),
-    facts(state, summary),
-    make("div", { class: "columns" }, ...measured(quality), seen(state)),
-    versions(view, context, state, quality),
+    make(
+      "div",
+      { class: "column" },
+      contents(state, summary),
+      charts(quality, state),
+      versions(view, context, state, quality),
+    ),
   );
 }
 
 /** @param {any} state @param {any} summary */
-function facts(state, summary) {
-  const rows = [
-    ["Version", state.version.version],
-    ["Algorithm", summary.algorithm],
-    ["Classes", state.classes],
-    ["Training rows", summary.rows],
-    ["Features", summary.features],
-    ["File", `${(state.version.bytes / 1e6).toFixed(1)} MB`],
-    ["Probabilities", state.calibrated ? "calibrated" : "none: this model gives scores"],
-  ];
-  return table(["", ""], rows, "What is in it");
+const contents = (state, summary) =>
+  card(
+    null,
+    facts([
+      ["Classes", state.classes],
+      ["Training rows", summary.rows],
+      ["Features", summary.features],
+      ["Algorithm", summary.algorithm],
+      ["Probabilities", state.calibrated ? "calibrated" : "none, only scores"],
+      ["File", `${(state.version.bytes / 1e6).toFixed(1)} MB`],
+      ["Version", state.version.version],
+    ]),
+  );
+
+/** @param {any} quality @param {any} state */
+function charts(quality, state) {
+  const parts = quality.held_out ? onHeldOut(quality.held_out) : [];
+  if (quality.decisions.rows) parts.push(onDecisions(quality.decisions));
+  if (!parts.length) {
+    const words =
+      "Nothing measured yet. Start the service with --held-out and labelled rows, " +
+      "or decide on some texts in Review.";
+    parts.push(card("Quality", make("p", {}, words)));
+  }
+  return make("div", { class: "columns" }, ...parts, seen(state));
 }
 
-/** @param {any} quality */
-function measured(quality) {
-  const parts = [];
-  if (quality.held_out) {
-    const { report, curve } = quality.held_out;
-    const rows = [
-      ["Accuracy", percent(report.accuracy)],
-      ["Macro-F1", percent(report.macro_f1)],
-      ["Among the first three", percent(report.recall_at_3)],
-      ["Among the first five", percent(report.recall_at_5)],
-      ["Calibration error", percent(report.confidence?.expected_calibration_error)],
-    ];
-    parts.push(
-      make(
-        "section",
-        {},
-        make("h3", {}, "On held-out rows"),
-        table(["", ""], rows, `${report.rows.toLocaleString()} rows`),
-        curve.length ? threshold(curve) : null,
-        report.confidence
-          ? make("div", {}, make("h3", {}, "Calibration"), reliability(report.confidence.reliability))
-          : null,
-      ),
-    );
-    const bands = report.by_frequency.map((/** @type {any} */ band) => [
-      String(band.band),
-      band.classes,
-      percent(band.recall_at_1),
-    ]);
-    const confusions = report.confusions.map((/** @type {any} */ pair) => [
-      pair.truth,
-      pair.predicted,
-      pair.count,
-    ]);
-    parts.push(
-      make(
-        "section",
-        {},
-        make("h3", {}, "The tail and the confusions"),
-        table(["Classes in training", "Classes", "Found"], bands, "Frequent and rare classes"),
-        table(["True", "Predicted", "Rows"], confusions, "Most frequent mistakes"),
-      ),
-    );
-  }
-  const decisions = quality.decisions;
-  if (decisions.rows) {
-    const confusions = decisions.confusions.map((/** @type {any} */ pair) => [
-      pair.suggested,
-      pair.decided,
-      pair.count,
-    ]);
-    parts.push(
-      make(
-        "section",
-        {},
-        make("h3", {}, "Against decisions of coders"),
-        make(
-          "p",
-          {},
-          `${percent(decisions.accuracy)} of ${decisions.rows} suggestions were right. `,
-          make("span", { class: "soft" }, "Texts under review are often the difficult ones."),
-        ),
-        decisions.curve.length > 1 ? threshold(decisions.curve) : null,
-        table(["Suggested", "Decided", "Times"], confusions, "Most frequent corrections"),
-      ),
-    );
-  }
-  if (!parts.length) {
-    parts.push(
-      make(
-        "section",
-        {},
-        make("h3", {}, "Quality"),
-        make(
-          "p",
-          {},
-          "Nothing measured yet. Start the service with --held-out and labelled rows, " +
-            "or decide on some texts in Review.",
-        ),
-      ),
-    );
-  }
+/** @param {any} held_out */
+function onHeldOut({ report, curve }) {
+  const bands = report.by_frequency.map((/** @type {any} */ band) => [
+    String(band.band),
+    band.classes,
+    percent(band.recall_at_1),
+  ]);
+  const confusions = report.confusions.map((/** @type {any} */ pair) => [
+    pair.truth,
+    pair.predicted,
+    pair.count,
+  ]);
+  const parts = [
+    card(
+      `On ${report.rows.toLocaleString()} held-out rows`,
+      facts([
+        ["Accuracy", percent(report.accuracy)],
+        ["Macro-F1", percent(report.macro_f1)],
+        ["Among the first three", percent(report.recall_at_3)],
+        ["Among the first five", percent(report.recall_at_5)],
+        ["Calibration error", percent(report.confidence?.expected_calibration_error)],
+      ]),
+      make("hr"),
+      table(["Training rows", "Classes", "Right"], bands, "Frequent and rare classes"),
+    ),
+  ];
+  if (curve.length) parts.push(threshold(curve));
+  if (report.confidence)
+    parts.push(card("Are the probabilities right?", reliability(report.confidence.reliability)));
+  parts.push(
+    card("Confusions", table(["True", "Predicted", "Rows"], confusions, "Most frequent mistakes")),
+  );
   return parts;
+}
+
+/** @param {any} decisions */
+function onDecisions(decisions) {
+  const confusions = decisions.confusions.map((/** @type {any} */ pair) => [
+    pair.suggested,
+    pair.decided,
+    pair.count,
+  ]);
+  return card(
+    "Against decisions of coders",
+    make(
+      "p",
+      {},
+      `${percent(decisions.accuracy)} of ${decisions.rows} suggestions were right. `,
+      make("span", { class: "soft" }, "Texts under review are often the difficult ones."),
+    ),
+    confusions.length
+      ? table(["Suggested", "Decided", "Times"], confusions, "Most frequent corrections")
+      : null,
+  );
 }
 
 /** @param {{threshold: number, coverage: number, accuracy: number}[]} curve */
@@ -142,7 +131,7 @@ function threshold(curve) {
   };
   slider.addEventListener("input", move);
   move();
-  return make("div", {}, make("h3", {}, "What can be automated?"), chart, slider, words);
+  return card("What can be automated?", chart, slider, words);
 }
 
 /** @param {any} state */
@@ -150,22 +139,16 @@ function seen(state) {
   const seen = state.version.seen;
   const drift =
     seen.drift == null
-      ? "not enough rows yet (2,000 are needed)"
-      : `${seen.drift.toFixed(3)} (${seen.drift < 0.1 ? "little" : seen.drift < 0.25 ? "some" : "much"} has changed)`;
-  return make(
-    "section",
-    {},
-    make("h3", {}, "Seen since it was opened"),
-    table(
-      ["", ""],
-      [
-        ["Rows", seen.rows],
-        ["Held back", percent(seen.rows ? seen.abstained / seen.rows : null)],
-        ["Unknown words", percent(seen.unknown_words)],
-        ["Drift", drift],
-      ],
-      new Date(state.version.since * 1000).toLocaleString(),
-    ),
+      ? "needs 2,000 rows"
+      : `${seen.drift.toFixed(3)} (${seen.drift < 0.1 ? "little" : seen.drift < 0.25 ? "some" : "much"})`;
+  return card(
+    `Seen since ${new Date(state.version.since * 1000).toLocaleString()}`,
+    facts([
+      ["Rows", seen.rows],
+      ["Held back", percent(seen.rows ? seen.abstained / seen.rows : null)],
+      ["Unknown words", percent(seen.unknown_words)],
+      ["Drift", drift],
+    ]),
     seen.rows && state.calibrated ? histogram(seen.confidence) : null,
   );
 }
@@ -191,10 +174,8 @@ function versions(view, context, state, quality) {
   ];
   const rows = [row(state.version, quality.held_out)];
   if (state.previous) rows.push(row(state.previous, quality.previous_held_out));
-  return make(
-    "section",
-    {},
-    make("h3", {}, "Versions"),
+  return card(
+    "Versions",
     table(["Version", "Opened", "Rows", "Accuracy", "Macro-F1"], rows, "The current one first"),
     make(
       "div",
@@ -202,7 +183,7 @@ function versions(view, context, state, quality) {
       make("button", { onclick: () => act("reload") }, "Open the file again"),
       make(
         "button",
-        { onclick: () => act("rollback"), disabled: !state.previous },
+        { id: "rollback", onclick: () => act("rollback"), disabled: !state.previous },
         "Back to the version before",
       ),
     ),

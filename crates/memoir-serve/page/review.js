@@ -1,8 +1,8 @@
 // Review: texts that wait, most valuable first. 1–9 accepts, / searches all classes, S skips, U undoes.
 
-import { get, of, post } from "./api.js";
+import { get, newId, of, post } from "./api.js";
 import * as csv from "./csv.js";
-import { answerParts, attempt, make, percent, save, say } from "./dom.js";
+import { answerParts, attempt, card, make, percent, save, say } from "./dom.js";
 
 /** @typedef {{text: string, answers: import("./api.js").ClassAnswer[]}} Waiting */
 
@@ -49,14 +49,16 @@ class Review {
     );
     this.second = make("input", { type: "checkbox", onchange: () => this.reload() });
     this.progress = make("p", { class: "soft" });
-    this.item = make("section", { "aria-live": "polite" });
+    this.item = make("section", { class: "card", "aria-live": "polite" });
     this.search = make("input", {
       type: "search",
       id: "search",
       autocomplete: "off",
       oninput: () => this.find(),
     });
-    this.found = make("ol", { class: "answers" });
+    this.found = make("ol", { class: "answers", id: "found", "aria-label": "Classes found" });
+    this.reason = make("input", { id: "reason", list: "reasons", autocomplete: "off" });
+    this.dialog = this.skipDialog();
     const file = make("input", { type: "file", id: "queue-file", accept: ".csv,.tsv,.txt" });
     file.addEventListener("change", () => attempt(() => this.add(file)));
     this.parts = [
@@ -65,24 +67,38 @@ class Review {
         { class: "row" },
         make("label", {}, "Order ", this.order),
         make("label", {}, this.second, " second opinion on others’ decisions"),
-        make("button", { onclick: () => attempt(() => this.export()) }, "Download decisions"),
       ),
       this.progress,
-      this.item,
       make(
-        "section",
-        {},
-        make("label", { for: "search" }, "Another class (", make("kbd", {}, "/"), ") "),
-        this.search,
-        this.found,
+        "div",
+        { class: "columns" },
+        this.item,
+        make(
+          "div",
+          { class: "column" },
+          card(
+            null,
+            make("label", { for: "search" }, "Another class ", make("kbd", {}, "/")),
+            this.search,
+            this.found,
+          ),
+          card(
+            "Texts and decisions",
+            make(
+              "label",
+              { for: "queue-file" },
+              "Add texts: CSV or TSV with a column “text”, or one text per line ",
+            ),
+            file,
+            make(
+              "div",
+              { class: "row" },
+              make("button", { onclick: () => attempt(() => this.export()) }, "Download decisions"),
+            ),
+          ),
+        ),
       ),
-      make(
-        "section",
-        {},
-        make("h3", {}, "Add texts"),
-        make("label", { for: "queue-file" }, "CSV or TSV with a column “text”, or one text per line "),
-        file,
-      ),
+      this.dialog,
     ];
   }
 
@@ -132,7 +148,7 @@ class Review {
       ),
     );
     this.item.replaceChildren(
-      make("p", { class: "marked" }, current.text),
+      make("p", { class: "marked", id: "current" }, current.text),
       make("ol", { class: "answers" }, ...answers),
       make(
         "div",
@@ -150,8 +166,12 @@ class Review {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open) return;
     const target = /** @type {HTMLElement} */ (event.target);
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      if (this.moveInFound(target, event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+      return;
+    }
     if (event.key === "Escape" && target === this.search) {
       this.search.value = "";
       this.found.replaceChildren();
@@ -195,9 +215,38 @@ class Review {
     );
   }
 
+  /**
+   * Arrow keys go through the search field and what it has found.
+   * @param {HTMLElement} from @param {number} step
+   */
+  moveInFound(from, step) {
+    const places = [this.search, ...this.found.querySelectorAll("button")];
+    const at = places.indexOf(from);
+    const next = places[at + step];
+    if (at < 0 || !next) return false;
+    next.focus();
+    return true;
+  }
+
   skip() {
-    const reason = window.prompt("Why is this text skipped?", "unclear");
-    if (reason !== null) this.decide([], reason.trim() || undefined);
+    if (!this.items.length) return;
+    this.reason.value = "";
+    this.dialog.showModal();
+  }
+
+  skipDialog() {
+    const reasons = ["unclear", "more than one thing", "no class fits", "not a text to code"];
+    const close = make("button", { type: "button", onclick: () => this.dialog.close() }, "Cancel");
+    const form = make(
+      "form",
+      { method: "dialog" },
+      make("label", { for: "reason" }, "Why is this text skipped?"),
+      this.reason,
+      make("datalist", { id: "reasons" }, ...reasons.map((reason) => make("option", { value: reason }))),
+      make("div", { class: "row" }, make("button", { class: "primary" }, "Skip"), close),
+    );
+    form.addEventListener("submit", () => this.decide([], this.reason.value.trim() || undefined));
+    return make("dialog", { "aria-label": "Skip" }, form);
   }
 
   /** @param {string[]} labels @param {string} [reason] */
@@ -206,7 +255,7 @@ class Review {
     if (!current) return;
     return attempt(async () => {
       // Made before sending: if the answer gets lost, sending again does not count twice.
-      const id = crypto.randomUUID();
+      const id = newId();
       const item = { id, text: current.text, labels, coder: this.context.coder || undefined, reason };
       await post(of(this.context.model, "feedback"), { items: [item] });
       this.decided.push(id);
@@ -225,7 +274,7 @@ class Review {
     const id = this.decided.pop();
     if (!id) return;
     return attempt(async () => {
-      await post(of(this.context.model, "feedback"), { items: [{ id: crypto.randomUUID(), undo: id }] });
+      await post(of(this.context.model, "feedback"), { items: [{ id: newId(), undo: id }] });
       await this.load();
       say("Taken back");
     });

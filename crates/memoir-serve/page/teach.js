@@ -1,7 +1,7 @@
 // Teach: what coders have decided becomes a candidate, which is compared, then promoted or discarded.
 
 import { get, of, post, remove } from "./api.js";
-import { attempt, make, percent, say, table } from "./dom.js";
+import { attempt, card, make, percent, say, table } from "./dom.js";
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -26,61 +26,84 @@ export async function show(view, context) {
     });
   const { progress } = feedback;
   const training = candidate.state === "training";
+  const button = (
+    /** @type {string} */ id,
+    /** @type {string} */ label,
+    /** @type {boolean} */ enabled,
+    /** @type {() => Promise<any>} */ what,
+    /** @type {string} */ words,
+  ) =>
+    make(
+      "button",
+      {
+        id,
+        class: id === "train" ? "primary" : null,
+        disabled: !enabled,
+        onclick: () => act(what, words),
+      },
+      label,
+    );
+  const place = of(context.model, "candidate");
+  // The view is drawn anew while training goes on; whoever uses the keyboard stays where they are.
+  const focused = document.activeElement?.id;
   view.replaceChildren(
     make("h2", {}, "Teach"),
     make(
-      "p",
-      {},
-      `${progress.labelled} texts with a class, from ${Object.keys(progress.coders).length} coders. `,
-      make("span", { class: "soft" }, "A fifth of them is never learned from: it is the exam."),
-    ),
-    make(
       "div",
-      { class: "row" },
-      make(
-        "button",
-        {
-          class: "primary",
-          disabled: training,
-          onclick: () => act(() => post(of(context.model, "candidate")), "Training has started"),
-        },
-        "Train a candidate",
+      { class: "column" },
+      card(
+        "Candidate",
+        make(
+          "p",
+          {},
+          `${counted(progress.labelled, "text")} with a class, ` +
+            `from ${counted(Object.keys(progress.coders).length, "coder")}. `,
+          make("span", { class: "soft" }, "A fifth of them is never learned from: it is the exam."),
+        ),
+        state(candidate),
+        make(
+          "div",
+          { class: "row" },
+          button("train", "Train a candidate", !training, () => post(place), "Training has started"),
+          button(
+            "promote",
+            "Promote",
+            candidate.state === "ready",
+            () => post(`${place}/promote`),
+            "The candidate answers now",
+          ),
+          button(
+            "discard",
+            training ? "Stop training" : "Discard",
+            candidate.state !== "none",
+            () => remove(place),
+            "Discarded",
+          ),
+        ),
       ),
-      make(
-        "button",
-        {
-          disabled: candidate.state === "none",
-          onclick: () => act(() => remove(of(context.model, "candidate")), "Discarded"),
-        },
-        training ? "Stop training" : "Discard",
+      card(
+        "Latest decisions",
+        table(
+          ["Text", "Class", "Suggested", "Coder", "When"],
+          feedback.items.map((/** @type {any} */ item) => [
+            item.text,
+            (item.undone ? "(taken back) " : "") +
+              (item.labels.join(", ") || `skipped: ${item.reason ?? "no reason given"}`),
+            item.suggested ?? "",
+            item.coder,
+            new Date(item.at * 1000).toLocaleString(),
+          ]),
+          feedback.items.length ? "The latest first" : "None yet: decide on some texts in Review",
+        ),
       ),
-      make(
-        "button",
-        {
-          disabled: candidate.state !== "ready",
-          onclick: () =>
-            act(() => post(of(context.model, "candidate/promote")), "The candidate answers now"),
-        },
-        "Promote",
-      ),
-    ),
-    state(candidate),
-    make("h3", {}, "Latest decisions"),
-    table(
-      ["Text", "Class", "Suggested", "Coder", "When"],
-      feedback.items.map((/** @type {any} */ item) => [
-        item.text,
-        (item.undone ? "(taken back) " : "") +
-          (item.labels.join(", ") || `skipped: ${item.reason ?? ""}`),
-        item.suggested ?? "",
-        item.coder,
-        new Date(item.at * 1000).toLocaleString(),
-      ]),
-      "The latest first",
     ),
   );
+  if (focused) document.getElementById(focused)?.focus();
   if (training) timer = setTimeout(() => attempt(again), 1000);
 }
+
+/** @param {number} count @param {string} thing */
+const counted = (count, thing) => `${count.toLocaleString()} ${thing}${count === 1 ? "" : "s"}`;
 
 /** @param {any} candidate */
 function state(candidate) {
@@ -115,7 +138,7 @@ function state(candidate) {
   return rows.length
     ? table(
         [
-          "",
+          "Measure",
           `Current ${comparison.current.slice(0, 8)}`,
           `Candidate ${comparison.candidate.slice(0, 8)}`,
           "Change",

@@ -28,6 +28,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     /// The feedback of each model that has a place for it.
     pub(crate) feedback: HashMap<String, Store>,
+    /// Texts whose best class is less probable are kept for review.
+    pub(crate) queue_below: Option<f32>,
     /// The candidate of each model.
     pub(crate) candidates: HashMap<String, Arc<Candidate>>,
     /// The held-out rows of each model that has such.
@@ -49,6 +51,7 @@ impl App {
             session: Session::new(settings.threads)?,
             metrics: Metrics::new(),
             feedback: open_feedback(settings),
+            queue_below: settings.queue_below,
             candidates: settings
                 .models
                 .iter()

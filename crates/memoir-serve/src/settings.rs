@@ -20,13 +20,12 @@ pub struct ModelFile {
 impl ModelFile {
     /// Reads `NAME=PATH`, or `PATH` for a model that is called like its file without the ending.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (name, path) = match text.split_once('=') {
-            Some((name, path)) => (name.to_owned(), PathBuf::from(path)),
-            None => {
-                let path = PathBuf::from(text);
-                let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-                (stem.unwrap_or_default(), path)
-            }
+        let (name, path) = if let Some((name, path)) = text.split_once('=') {
+            (name.to_owned(), PathBuf::from(path))
+        } else {
+            let path = PathBuf::from(text);
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            (stem.unwrap_or_default(), path)
         };
         let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         if name.is_empty() || name.len() > 100 || !name.chars().all(legal) || name.starts_with('.') {
@@ -102,6 +101,9 @@ pub struct Settings {
     pub held_out: HashMap<String, PathBuf>,
     /// Folder of the feedback files; none for the folder of each model.
     pub feedback_folder: Option<PathBuf>,
+    /// Texts of requests whose best class is less probable than this are kept for review; none to keep no
+    /// text of any request.
+    pub queue_below: Option<f32>,
 }
 
 impl Settings {
@@ -123,6 +125,7 @@ impl Settings {
             watch_every: Some(Self::WATCH_EVERY),
             held_out: HashMap::new(),
             feedback_folder: None,
+            queue_below: None,
         }
     }
 
@@ -146,6 +149,11 @@ impl Settings {
         {
             return Err(format!(
                 "there are held-out rows for `{name}`, but no model is called so"
+            ));
+        }
+        if let Some(least) = self.queue_below.filter(|least| !(0.0..=1.0).contains(least)) {
+            return Err(format!(
+                "the parameter `queue-below` must be from 0 to 1, but is {least}"
             ));
         }
         if !self.bind.ip().is_loopback() && self.keys.is_none() && !self.insecure {

@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// Folder for feedback files; without it, the folder of each model
     #[arg(long, value_name = "DIR")]
     feedback: Option<PathBuf>,
+    /// Keep texts of requests for review if their best class is less probable than this
+    #[arg(long, value_name = "PROBABILITY")]
+    queue_below: Option<f32>,
     /// Labelled rows to measure the model on; NAME=FILE if there are several models
     #[arg(long, value_name = "DATA")]
     held_out: Vec<String>,
@@ -102,6 +105,7 @@ fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
     settings.bind = arguments.bind;
     settings.insecure = arguments.insecure;
     settings.feedback_folder.clone_from(&arguments.feedback);
+    settings.queue_below = arguments.queue_below;
     settings.watch_every = (arguments.watch > 0).then(|| Duration::from_secs(arguments.watch));
     settings.limits.body = arguments.max_body;
     settings.limits.rows = arguments.max_rows;

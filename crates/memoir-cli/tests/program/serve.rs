@@ -49,7 +49,7 @@ fn ask(stream: &mut TcpStream, method: &str, path: &str, body: &str) -> Option<(
     );
     stream.write_all((head + body).as_bytes()).ok()?;
     let mut bytes = Vec::new();
-    let mut part = [0; 65_536];
+    let mut part = vec![0; 65_536];
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, rest)) = text.split_once("\r\n\r\n") {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::feedback::{self, NewDecision};
-use crate::api::predict;
+use crate::api::predict::{self, Asked};
 use crate::api::statuses::Problems;
 use crate::app::Shared;
 use crate::engine::{Engine, Question};
@@ -34,7 +34,8 @@ pub(crate) struct ProjectList {
 /// A model in Annif's words.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Project {
-    project_id: String,
+    #[serde(rename = "project_id")]
+    id: String,
     name: String,
     /// Models do not know the language of their texts: always empty.
     language: &'static str,
@@ -122,7 +123,7 @@ pub(crate) struct Suggestion<'v> {
 
 fn project(model: &Served) -> Project {
     Project {
-        project_id: model.name.clone(),
+        id: model.name.clone(),
         name: model.name.clone(),
         language: "",
         backend: Backend { backend_id: "memoir" },
@@ -169,9 +170,7 @@ pub(crate) async fn suggest(
         &app,
         &model,
         &version,
-        questions,
-        limit,
-        least,
+        Asked::new(questions, limit, least),
         move |_, version, answers| {
             let best = answers.into_iter().next().unwrap_or_default();
             json(
@@ -215,9 +214,7 @@ pub(crate) async fn suggest_batch(
         &app,
         &model,
         &version,
-        questions,
-        limit,
-        least,
+        Asked::new(questions, limit, least),
         move |_, version, answers| {
             let all: Vec<_> = names
                 .into_iter()

@@ -15,7 +15,7 @@ use crate::api::models::ModelState;
 use crate::api::statuses::Problems;
 use crate::app::Shared;
 use crate::candidate::{Candidate, CandidateState, Lesson};
-use crate::engine::{Measured, Threshold, curve};
+use crate::engine::{CurvePoint, Measured, curve};
 use crate::extract::{Model, in_background, json, plain_json};
 use crate::feedback::Item;
 use crate::problem::{Answer, Problem};
@@ -45,7 +45,7 @@ pub(crate) struct DecisionQuality {
     /// Share of them whose best suggestion was right.
     accuracy: f64,
     /// What each threshold would have meant.
-    curve: Vec<Threshold>,
+    curve: Vec<CurvePoint>,
     /// The most frequent corrections.
     confusions: Vec<Correction>,
     /// The same by version.

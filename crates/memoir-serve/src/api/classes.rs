@@ -1,10 +1,12 @@
-//! The classes of a model: search them by name.
+//! The classes of a model: search them by name, or list those that are like one.
 
+use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::statuses::Problems;
+use crate::app::Shared;
 use crate::extract::{Model, Query, in_background, json};
 use crate::problem::{Answer, Problem};
 
@@ -20,6 +22,8 @@ const MOST: usize = 1_000;
 pub(crate) struct ClassQuery {
     /// Words that the names must hold; without it all classes are listed in the order of their numbers.
     search: Option<String>,
+    /// A class: those whose weights are most like its own are given, nearest first.
+    like: Option<String>,
     /// How many to give: 1 to 1,000, and 20 if not given.
     limit: Option<usize>,
     /// How many to leave out at the start of a list without `search`.
@@ -47,12 +51,16 @@ pub(crate) struct Class<'v> {
     rows: Option<u32>,
 }
 
-/// Lists or searches the classes.
+/// Lists or searches the classes, or gives those that are like one.
 #[utoipa::path(get, path = "/v1/models/{model}/classes", tag = "answers",
     params(("model" = String, Path, description = "Name of the model"), ClassQuery),
     responses((status = 200, description = "The classes", body = ClassList), Problems)
 )]
-pub(crate) async fn classes(Model(model): Model, Query(query): Query<ClassQuery>) -> Answer<Response> {
+pub(crate) async fn classes(
+    State(app): State<Shared>,
+    Model(model): Model,
+    Query(query): Query<ClassQuery>,
+) -> Answer<Response> {
     let limit = query.limit.unwrap_or(LIMIT);
     if !(1..=MOST).contains(&limit) {
         return Err(Problem::invalid(format!(
@@ -62,23 +70,19 @@ pub(crate) async fn classes(Model(model): Model, Query(query): Query<ClassQuery>
     in_background(move || {
         let version = model.current();
         let engine = &version.engine;
-        let (numbers, count) = match query
-            .search
-            .as_deref()
-            .map(str::trim)
-            .filter(|words| !words.is_empty())
-        {
-            Some(words) => engine.search().find(words, limit),
-            None => {
-                let all = engine.classes();
-                let first = query.offset.unwrap_or(0).min(all);
-                (
-                    (first..all.min(first.saturating_add(limit)))
-                        .map(|class| class as u32)
-                        .collect(),
-                    all,
-                )
-            }
+        let words = query.search.as_deref().map_or("", str::trim);
+        let (numbers, count) = if let Some(name) = &query.like {
+            let class = engine.find_class(name).ok_or_else(|| no_such_class(name))?;
+            let near = engine.nearest(class, limit, &app.session)?;
+            let count = near.len();
+            (near, count)
+        } else if words.is_empty() {
+            let all = engine.classes();
+            let first = query.offset.unwrap_or(0).min(all);
+            let numbers = first..all.min(first.saturating_add(limit));
+            (numbers.map(|class| class as u32).collect(), all)
+        } else {
+            engine.search().find(words, limit)
         };
         let classes = numbers.into_iter().map(|class| Class {
             class: engine.class_name(class),
@@ -94,4 +98,9 @@ pub(crate) async fn classes(Model(model): Model, Query(query): Query<ClassQuery>
         )
     })
     .await
+}
+
+fn no_such_class(name: &str) -> Problem {
+    let name: String = name.chars().take(80).collect();
+    Problem::invalid(format!("the model has no class `{name}`"))
 }

@@ -6,7 +6,7 @@ use memoir::Scored;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::predict;
+use crate::api::predict::{self, Asked};
 use crate::api::statuses::Problems;
 use crate::app::Shared;
 use crate::engine::{Engine, Question};
@@ -202,9 +202,7 @@ pub(crate) async fn infer(
         &app,
         &model,
         &version,
-        questions,
-        asked,
-        0.0,
+        Asked::new(questions, asked, 0.0),
         move |model, version, answers| {
             let engine = &version.engine;
             let width = asked.min(engine.classes());

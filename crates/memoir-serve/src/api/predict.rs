@@ -8,6 +8,7 @@ use memoir::Scored;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::queue;
 use crate::api::statuses::Problems;
 use crate::app::{App, Shared};
 use crate::engine::{Engine, Question};
@@ -20,6 +21,9 @@ use crate::watching::SAMPLED;
 /// Requests of up to this many rows and bytes are answered where they arrive; handing them on would cost
 /// more.
 const AT_ONCE: (usize, usize) = (4, 8 << 10);
+
+/// Longest text in bytes that is kept for review.
+const LONGEST_KEPT: usize = 10_000;
 
 /// How many answers a row gets if the request does not say.
 const TOP_K: usize = 5;
@@ -42,6 +46,30 @@ pub(crate) struct PredictRequest {
     /// Answers less probable than this are left out. The model must be calibrated.
     #[schema(minimum = 0.0, maximum = 1.0)]
     min_probability: Option<f32>,
+    /// Whether a service that keeps uncertain texts for review may keep these; `true` if not given.
+    keep: Option<bool>,
+}
+
+/// A request as all protocols have it.
+pub(crate) struct Asked {
+    questions: Vec<Question>,
+    top_k: usize,
+    /// Least probability of an answer.
+    least: f32,
+    /// Whether texts may be kept for review.
+    keep: bool,
+}
+
+impl Asked {
+    /// A request whose texts are not kept.
+    pub(crate) fn new(questions: Vec<Question>, top_k: usize, least: f32) -> Self {
+        Self {
+            questions,
+            top_k,
+            least,
+            keep: false,
+        }
+    }
 }
 
 /// The answers for all rows.
@@ -112,29 +140,23 @@ pub(crate) async fn predict(
             ));
         }
     };
-    answer(
-        &app,
-        &model,
-        &version,
-        questions,
-        top_k,
-        least,
-        move |model, version, answers| {
-            let rows = answers
-                .into_iter()
-                .map(|best| row_answers(&version.engine, best, least));
-            let rows = rows.collect();
-            let (model, version_name) = (&model.name, version.engine.version());
-            json(
-                version,
-                &Predictions {
-                    model,
-                    version: version_name,
-                    rows,
-                },
-            )
-        },
-    )
+    let mut asked = Asked::new(questions, top_k, least);
+    asked.keep = request.keep.unwrap_or(true);
+    answer(&app, &model, &version, asked, move |model, version, answers| {
+        let rows = answers
+            .into_iter()
+            .map(|best| row_answers(&version.engine, best, least));
+        let rows = rows.collect();
+        let (model, version_name) = (&model.name, version.engine.version());
+        json(
+            version,
+            &Predictions {
+                model,
+                version: version_name,
+                rows,
+            },
+        )
+    })
     .await
 }
 
@@ -169,26 +191,28 @@ pub(crate) async fn answer(
     app: &Shared,
     model: &Arc<Served>,
     version: &Arc<Version>,
-    questions: Vec<Question>,
-    top_k: usize,
-    least: f32,
+    asked: Asked,
     finish: impl FnOnce(&Served, &Version, Vec<Vec<Scored>>) -> Answer<Response> + Send + 'static,
 ) -> Answer<Response> {
-    check(&questions, top_k, &version.engine, &app.limits)?;
-    let bytes: usize = questions.iter().map(length).sum();
-    if questions.len() <= AT_ONCE.0 && bytes <= AT_ONCE.1 {
+    check(&asked.questions, asked.top_k, &version.engine, &app.limits)?;
+    let bytes: usize = asked.questions.iter().map(length).sum();
+    if asked.questions.len() <= AT_ONCE.0 && bytes <= AT_ONCE.1 {
+        let questions = asked.questions.iter();
         let answers: memoir::Result<Vec<_>> = questions
-            .iter()
-            .map(|question| version.engine.answer(question, top_k))
+            .map(|question| version.engine.answer(question, asked.top_k))
             .collect();
         let answers = answers?;
-        count(app, version, &questions, &answers, least);
+        count(app, version, &asked, &answers);
+        keep_uncertain(app, model, version, asked, &answers);
         return finish(model, version, answers);
     }
     let (app, model, version) = (Arc::clone(app), Arc::clone(model), Arc::clone(version));
     in_background(move || {
-        let answers = version.engine.answer_all(&questions, top_k, &app.session)?;
-        count(&app, &version, &questions, &answers, least);
+        let answers = version
+            .engine
+            .answer_all(&asked.questions, asked.top_k, &app.session)?;
+        count(&app, &version, &asked, &answers);
+        keep_uncertain(&app, &model, &version, asked, &answers);
         finish(&model, &version, answers)
     })
     .await
@@ -242,23 +266,56 @@ pub(crate) fn check(questions: &[Question], top_k: usize, engine: &Engine, limit
     Ok(())
 }
 
-fn count(app: &App, version: &Version, questions: &[Question], answers: &[Vec<Scored>], least: f32) {
+/// The probability of the best class, if the model knows.
+fn best_probability(engine: &Engine, best: &[Scored]) -> Option<f32> {
+    let first = best.first().filter(|_| engine.is_calibrated());
+    first.map(|first| first.score)
+}
+
+fn count(app: &App, version: &Version, asked: &Asked, answers: &[Vec<Scored>]) {
     let engine = &version.engine;
     let best = answers.iter().map(|best| {
-        let probability = best
-            .first()
-            .filter(|_| engine.is_calibrated())
-            .map(|first| first.score);
+        let probability = best_probability(engine, best);
         (
             probability,
-            probability.is_some_and(|probability| probability < least),
+            probability.is_some_and(|probability| probability < asked.least),
         )
     });
     version.watching.count(best);
-    for question in questions {
+    for question in &asked.questions {
         if app.is_sampled(SAMPLED) {
             let (all, known) = engine.count_features(question);
             version.watching.count_features(all, known);
         }
+    }
+}
+
+/// Lets texts wait for review whose best class is less probable than the service is told to accept.
+fn keep_uncertain(app: &App, model: &Served, version: &Version, asked: Asked, answers: &[Vec<Scored>]) {
+    let (Some(least), Some(store)) = (app.queue_below, app.feedback.get(&model.name)) else {
+        return;
+    };
+    if !asked.keep {
+        return;
+    }
+    let uncertain = asked
+        .questions
+        .into_iter()
+        .zip(answers)
+        .filter_map(|(question, best)| {
+            let is_uncertain = best_probability(&version.engine, best).is_some_and(|found| found < least);
+            match question {
+                Question::Text(text) if is_uncertain && text.len() <= LONGEST_KEPT => Some(text),
+                _ => None,
+            }
+        });
+    let mut texts: Vec<String> = uncertain.map(|text| text.trim().to_owned()).collect();
+    {
+        let journal = store.journal();
+        texts.retain(|text| !text.is_empty() && !journal.is_queued(text));
+        texts.truncate(queue::MOST.saturating_sub(journal.waiting_count()));
+    }
+    if !texts.is_empty() {
+        store.queue_soon(texts);
     }
 }

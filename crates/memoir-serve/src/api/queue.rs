@@ -18,7 +18,7 @@ use crate::feedback::Event;
 use crate::problem::{Answer, Problem};
 
 /// Most texts that may wait.
-const MOST: usize = 100_000;
+pub(crate) const MOST: usize = 100_000;
 
 /// Texts given if the request does not say how many, and at most.
 const LIMIT: (usize, usize) = (20, 200);
@@ -116,8 +116,8 @@ pub(crate) async fn add(
             texts.filter(|text| !text.is_empty() && !journal.is_queued(text) && seen.insert(text.clone()));
         new.map(|text| (None, Event::Queued { text })).collect()
     };
-    if store.journal().queued_count() + events.len() > MOST {
-        return Err(Problem::conflict(format!("at most {MOST} texts can be queued")));
+    if store.journal().waiting_count() + events.len() > MOST {
+        return Err(Problem::conflict(format!("at most {MOST} texts can wait")));
     }
     let added = store.append(events).await?.ids.len();
     json(&version, &Queued { added })
@@ -192,8 +192,8 @@ fn in_order(answers: &[Vec<Scored>], order: Order) -> Vec<usize> {
         Order::Automation => {
             let class = |index: usize| answers[index].first().map(|scored| scored.class);
             let mut doubt: HashMap<Option<u32>, f32> = HashMap::new();
-            for index in 0..answers.len() {
-                *doubt.entry(class(index)).or_default() += 1.0 - score(&answers[index], 0).clamp(0.0, 1.0);
+            for (index, best) in answers.iter().enumerate() {
+                *doubt.entry(class(index)).or_default() += 1.0 - score(best, 0).clamp(0.0, 1.0);
             }
             let doubt = |index: usize| doubt.get(&class(index)).copied().unwrap_or_default();
             indices.sort_by(|&a, &b| {

@@ -1,4 +1,4 @@
-//! The problems that an address may answer with, for the OpenAPI document.
+//! The problems that an address may answer with, for the `OpenAPI` document.
 
 use utoipa::IntoResponses;
 

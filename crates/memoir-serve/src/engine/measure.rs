@@ -21,12 +21,12 @@ pub(crate) struct Measured {
     #[schema(value_type = Object)]
     pub(crate) report: Report,
     /// What each threshold would mean, from the highest down.
-    pub(crate) curve: Vec<Threshold>,
+    pub(crate) curve: Vec<CurvePoint>,
 }
 
 /// What taking only answers of a least probability means.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub(crate) struct Threshold {
+pub(crate) struct CurvePoint {
     /// The least probability.
     pub(crate) threshold: f32,
     /// Share of the rows that are answered then.
@@ -130,7 +130,7 @@ impl Engine {
 }
 
 /// What each threshold means for answers with their probability and whether they are right.
-pub(crate) fn curve(mut answers: Vec<(f32, bool)>) -> Vec<Threshold> {
+pub(crate) fn curve(mut answers: Vec<(f32, bool)>) -> Vec<CurvePoint> {
     answers.sort_by(|a, b| b.0.total_cmp(&a.0));
     let step = answers.len().div_ceil(POINTS).max(1);
     let (mut right, mut points) = (0u64, Vec::new());
@@ -141,7 +141,7 @@ pub(crate) fn curve(mut answers: Vec<(f32, bool)>) -> Vec<Threshold> {
         let ends = answers.get(count).is_none_or(|next| next.0 < answer.0);
         let is_due = count == answers.len() || points.len() * step < count;
         if ends && is_due {
-            points.push(Threshold {
+            points.push(CurvePoint {
                 threshold: answer.0,
                 coverage: count as f64 / answers.len() as f64,
                 accuracy: right as f64 / count as f64,

@@ -3,16 +3,16 @@
 mod learn;
 mod measure;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use memoir::model::{Explanation, Summary};
+use memoir::model::{Explanation, PredictorScratch, Summary};
 use memoir::text::{AnalyzerScratch, Input, TextScratch};
 use memoir::{Catalogue, Model, Result, Rows, Scored, Session};
 use rayon::prelude::*;
 
 use crate::class_search::ClassSearch;
 
-pub(crate) use measure::{Measured, Threshold, curve};
+pub(crate) use measure::{CurvePoint, Measured, curve};
 
 /// Rows that one thread takes at a time.
 const CHUNK: usize = 128;
@@ -31,6 +31,8 @@ pub(crate) struct Engine {
     version: String,
     bytes: usize,
     search: OnceLock<ClassSearch>,
+    /// Memory for answers, as many pieces as were ever needed at once: no more than there are threads.
+    scratch: Mutex<Vec<PredictorScratch>>,
 }
 
 /// A part of a text, and how much its words speak for the answer (positive) or the runner-up (negative).
@@ -48,6 +50,7 @@ impl Engine {
             version: format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)),
             bytes: bytes.len(),
             search: OnceLock::new(),
+            scratch: Mutex::default(),
         })
     }
 
@@ -96,10 +99,17 @@ impl Engine {
             .get_or_init(|| ClassSearch::new(self.model.classes().iter()))
     }
 
+    /// The `count` classes whose weights are most like those of `class`, nearest first.
+    pub(crate) fn nearest(&self, class: u32, count: usize, session: &Session<'_>) -> Result<Vec<u32>> {
+        let near = self.model.nearest_classes(class, count, session)?;
+        Ok(near.into_iter().map(|(class, _)| class).collect())
+    }
+
     /// The `k` best classes, best first, in the calling thread. Scores are probabilities if the model is
     /// calibrated.
     pub(crate) fn answer(&self, question: &Question, k: usize) -> Result<Vec<Scored>> {
-        let mut predictor = self.model.predictor();
+        let scratch = self.lock_scratch().pop().unwrap_or_default();
+        let mut predictor = self.model.predictor_with(scratch);
         if self.is_calibrated() {
             predictor = predictor.with_probabilities()?;
         }
@@ -107,7 +117,13 @@ impl Engine {
             Question::Text(text) => predictor.text(text, k)?,
             Question::Vector(entries) => predictor.vector(&mut self.counted_from_zero(entries), k)?,
         };
-        Ok(real(best))
+        let best = real(best);
+        self.lock_scratch().push(predictor.into_scratch());
+        Ok(best)
+    }
+
+    fn lock_scratch(&self) -> std::sync::MutexGuard<'_, Vec<PredictorScratch>> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same for many questions, in the threads of `session`.

@@ -104,14 +104,18 @@ pub(crate) struct Journal {
     ids: HashSet<String>,
     undone: HashSet<String>,
     queued: Vec<String>,
-    queued_texts: HashSet<String>,
+    /// The queued texts, and whether each still waits for its first decision.
+    queued_texts: HashMap<String, bool>,
+    waiting: usize,
     group: u64,
 }
 
 impl Journal {
     pub(crate) fn of(records: Vec<Record>) -> Self {
         let mut journal = Self::default();
-        records.into_iter().for_each(|record| journal.add(record));
+        for record in records {
+            journal.add(record);
+        }
         journal
     }
 
@@ -120,17 +124,31 @@ impl Journal {
         self.ids.insert(record.id.clone());
         match record.event.clone() {
             Event::Decided(decision) => {
+                self.set_waiting(&decision.text, false);
                 self.by_id.insert(record.id.clone(), self.decisions.len());
                 self.decisions.push((record, decision));
             }
             Event::Undone { of } => {
+                if let Some(&index) = self.by_id.get(&of) {
+                    let text = self.decisions[index].1.text.clone();
+                    self.set_waiting(&text, true);
+                }
                 self.undone.insert(of);
             }
             Event::Queued { text } => {
-                if self.queued_texts.insert(text.clone()) {
+                if !self.is_queued(&text) {
+                    self.queued_texts.insert(text.clone(), true);
+                    self.waiting += 1;
                     self.queued.push(text);
                 }
             }
+        }
+    }
+
+    fn set_waiting(&mut self, text: &str, waits: bool) {
+        if let Some(waited) = self.queued_texts.get_mut(text) {
+            self.waiting = self.waiting + usize::from(waits) - usize::from(*waited);
+            *waited = waits;
         }
     }
 
@@ -149,11 +167,13 @@ impl Journal {
     }
 
     pub(crate) fn is_queued(&self, text: &str) -> bool {
-        self.queued_texts.contains(text)
+        self.queued_texts.contains_key(text)
     }
 
-    pub(crate) fn queued_count(&self) -> usize {
-        self.queued.len()
+    /// About how many queued texts nobody has decided on: one that was taken back by one of two coders
+    /// counts as well.
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.waiting
     }
 
     /// All decisions, the latest first, also those that were taken back.
@@ -201,7 +221,7 @@ impl Journal {
         for decision in self.counting() {
             let entry = deciders.entry(&decision.text).or_default();
             let own = decision.coder == coder;
-            *entry = (entry.0 | own, entry.1 | !own);
+            *entry = (entry.0 || own, entry.1 || !own);
         }
         let waits = |text: &&String| {
             let (own, others) = deciders.get(text.as_str()).copied().unwrap_or_default();
@@ -304,6 +324,7 @@ mod tests {
     fn texts_wait_for_a_first_decision_or_a_second_opinion() {
         let journal = journal();
         assert_eq!(journal.waiting("anna", false), ["t3"]);
+        assert_eq!(journal.waiting_count(), 1);
         assert_eq!(journal.waiting("carl", true), ["t1", "t2"]);
         assert!(journal.waiting("anna", true).is_empty());
     }

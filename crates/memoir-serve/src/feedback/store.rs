@@ -17,7 +17,8 @@ const GROUP: usize = 256;
 /// A request to write.
 struct Wanted {
     events: Vec<(Option<String>, Event)>,
-    done: oneshot::Sender<Result<Appended, String>>,
+    /// Gets nothing if the events could not be written.
+    done: oneshot::Sender<Option<Appended>>,
 }
 
 /// What became of a request.
@@ -56,17 +57,27 @@ impl Store {
         self.journal.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets texts wait for a decision, without waiting for the disk. If they cannot be written, the log says
+    /// so.
+    pub(crate) fn queue_soon(&self, texts: Vec<String>) {
+        let events = texts.into_iter().map(|text| (None, Event::Queued { text }));
+        let (done, _) = oneshot::channel();
+        let wanted = Wanted {
+            events: events.collect(),
+            done,
+        };
+        if self.wanted.send(wanted).is_err() {
+            tracing::error!("no texts can be queued: the thread that writes feedback is gone");
+        }
+    }
+
     /// Writes events, each with the client's id or none, and waits until they are on disk. Those whose id is
     /// there already are not written again.
     pub(crate) async fn append(&self, events: Vec<(Option<String>, Event)>) -> Answer<Appended> {
         let (done, waiting) = oneshot::channel();
         let gone = || Problem::unavailable("feedback cannot be written at the moment");
         self.wanted.send(Wanted { events, done }).map_err(|_| gone())?;
-        let written = waiting.await.map_err(|_| gone())?;
-        written.map_err(|error| {
-            tracing::error!(error, "feedback was not written");
-            gone()
-        })
+        waiting.await.ok().flatten().ok_or_else(gone)
     }
 }
 
@@ -117,18 +128,22 @@ fn write_group(log: &mut Log, journal: &RwLock<Journal>, group: Vec<Wanted>) {
             outcomes.push((wanted.done, outcome));
         }
     }
-    let written = if records.is_empty() {
-        Ok(())
-    } else {
-        log.append(&records).map_err(|error| error.to_string())
-    };
-    if written.is_ok() {
+    let mut written = true;
+    if !records.is_empty()
+        && let Err(error) = log.append(&records)
+    {
+        tracing::error!(%error, "feedback was not written");
+        written = false;
+    }
+    if written {
         let mut journal = journal.write().unwrap_or_else(PoisonError::into_inner);
-        records.into_iter().for_each(|record| journal.add(record));
+        for record in records {
+            journal.add(record);
+        }
     }
     for (done, outcome) in outcomes {
         // Whoever has gone away will ask again, with the same ids.
-        let _ = done.send(written.clone().map(|()| outcome));
+        let _ = done.send(written.then_some(outcome));
     }
 }
 
@@ -188,6 +203,6 @@ mod tests {
         for task in all.collect::<Vec<_>>() {
             assert_eq!(task.await.unwrap().unwrap().repeated, 0);
         }
-        assert_eq!(store.journal().queued_count(), 200);
+        assert_eq!(store.journal().waiting_count(), 200);
     }
 }

@@ -79,6 +79,14 @@ async fn classes_are_listed_and_searched() {
     let classes = found["classes"].as_array().unwrap();
     assert_eq!((classes.len(), &classes[0]["class"]), (1, &json!("account")));
     assert!(classes[0]["rows"].as_u64().unwrap() > 50, "{found}");
+    let like = service
+        .get("/v1/models/tickets/classes?like=account&limit=2")
+        .await
+        .json();
+    let names: Vec<_> = like["classes"].as_array().unwrap().iter().collect();
+    assert!(names.len() <= 2 && names.iter().all(|found| found["class"] != "account"));
+    let unknown = service.get("/v1/models/tickets/classes?like=nothing").await;
+    assert!(unknown.problem(422).contains("no class `nothing`"));
     let all = service
         .get("/v1/models/tickets/classes?limit=2&offset=1")
         .await

@@ -134,7 +134,7 @@ async fn a_stop_lets_requests_finish() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_does_not_wait_for_ever() {
     let running = start(&World::new(), |settings| {
-        settings.limits.stop_time = Duration::from_millis(200)
+        settings.limits.stop_time = Duration::from_millis(200);
     })
     .await;
     let mut stream = TcpStream::connect(running.address).await.unwrap();

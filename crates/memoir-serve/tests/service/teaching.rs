@@ -218,3 +218,29 @@ async fn held_out_rows_are_measured() {
         1.0
     );
 }
+
+#[tokio::test]
+async fn uncertain_requests_wait_only_where_the_service_is_told_to_keep_them() {
+    const PREDICT: &str = "/v1/models/tickets/predict";
+    let (sure, unsure) = ("toner cartridge paper jam", "toner router");
+    let asked = json!({"texts": [sure, unsure, unsure, "zzz"]});
+    let silent = World::new().service(|_| ());
+    silent.post(PREDICT, asked.clone()).await;
+    let keeping = World::new().service(|settings| settings.queue_below = Some(0.9));
+    let secret = json!({"text": "router invoice", "keep": false});
+    assert_eq!(keeping.post(PREDICT, secret).await.status, 200);
+    for _ in 0..2 {
+        assert_eq!(keeping.post(PREDICT, asked.clone()).await.status, 200);
+    }
+    // Answers do not wait for the disk.
+    let mut kept = Vec::new();
+    for _ in 0..1_000 {
+        kept = waiting(&keeping, "order=added").await;
+        if !kept.is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(kept, [unsure, "zzz"]);
+    assert!(waiting(&silent, "").await.is_empty());
+}

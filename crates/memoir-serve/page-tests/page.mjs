@@ -1,7 +1,8 @@
 // Uses every view of the page by keyboard in Chromium, and looks for console errors and for what axe-core
 // calls serious. Makes the screenshots of the guide.
 //
-//   memoir demo && memoir serve memoir-demo/model.memoir --held-out memoir-demo/test.csv --bind 127.0.0.1:8099
+//   memoir demo
+//   memoir serve memoir-demo/model.memoir --held-out memoir-demo/test.csv --bind 127.0.0.1:8099
 //   npm install --prefix TOOLS playwright-core axe-core
 //   node crates/memoir-serve/page-tests/page.mjs TOOLS http://127.0.0.1:8099 SCREENSHOTS
 
@@ -9,6 +10,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
+import { deflateRawSync } from "node:zlib";
 
 const [tools, address, pictures] = process.argv.slice(2);
 const installed = createRequire(resolve(tools, "package.json"));
@@ -116,6 +118,55 @@ async function ask(page) {
   await said(page, "3 of 3");
 }
 
+/** A zip archive as Excel writes it, as far as readers look. */
+function zip(files) {
+  const parts = [];
+  const directory = [];
+  let at = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const data = deflateRawSync(text);
+    const head = Buffer.alloc(30);
+    head.writeUInt32LE(0x04034b50, 0);
+    head.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    entry.writeUInt16LE(8, 10);
+    entry.writeUInt32LE(data.length, 20);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(at, 42);
+    directory.push(entry, Buffer.from(name));
+    parts.push(head, Buffer.from(name), data);
+    at += 30 + name.length + data.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(Object.keys(files).length, 10);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...parts, ...directory, end]);
+}
+
+const EXCEL = zip({
+  "xl/workbook.xml":
+    '<workbook xmlns:r="r"><sheets><sheet name="S" sheetId="1" r:id="rId7"/></sheets></workbook>',
+  "xl/_rels/workbook.xml.rels":
+    '<Relationships><Relationship Id="rId7" Target="worksheets/first.xml"/></Relationships>',
+  "xl/sharedStrings.xml":
+    "<sst><si><t>text</t></si><si><r><t>plastic </t></r><r><t>table</t></r></si></sst>",
+  "xl/worksheets/first.xml":
+    '<worksheet><sheetData><row><c r="A1" t="inlineStr"><is><t>price</t></is></c>' +
+    '<c r="C1" t="s"><v>0</v></c></row>' +
+    '<row><c r="A2"><v>12.5</v></c><c r="C2" t="s"><v>1</v></c></row></sheetData></worksheet>',
+});
+
+async function askWithExcel(page) {
+  await page.setInputFiles("#file", { name: "list.xlsx", mimeType: "", buffer: EXCEL });
+  const download = page.waitForEvent("download");
+  await page.locator("#code").press("Enter");
+  const coded = readFileSync(await (await download).path(), "utf8").split("\n");
+  assert.equal(coded[0], "price,,text,class,probability,second");
+  assert.match(coded[1], /^12.5,,plastic table,\w+ table,0\.\d+,/);
+}
+
 async function review(page) {
   await tabTo(page, "#coder");
   await page.keyboard.type("anna");
@@ -216,7 +267,7 @@ async function look(name, options) {
 
 try {
   const page = await open({ viewport: { width: 1100, height: 800 }, colorScheme: "light" });
-  for (const view of [ask, review, model, teach, documentation]) await view(page);
+  for (const view of [ask, askWithExcel, review, model, teach, documentation]) await view(page);
   await look("dark", { viewport: { width: 1100, height: 800 }, colorScheme: "dark" });
   await look("small", { viewport: { width: 360, height: 720 }, colorScheme: "light" });
   await look("large", { viewport: { width: 2200, height: 1300 }, colorScheme: "light" });

@@ -104,7 +104,7 @@ async function nearest(context, name) {
 /** @param {import("./main.js").Context} context */
 function list(context) {
   const lines = make("textarea", { id: "lines", placeholder: "One text per line" });
-  const file = make("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt" });
+  const file = make("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt,.xlsx" });
   const threshold = make("input", {
     type: "number",
     id: "least",
@@ -145,7 +145,7 @@ function list(context) {
       make(
         "label",
         { for: "file" },
-        "or choose or drop a file: CSV or TSV with a column “text”, or one text per line",
+        "or choose or drop a file: CSV, TSV or Excel with a column “text”, or one text per line",
       ),
       file,
     ),

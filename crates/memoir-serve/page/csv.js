@@ -1,4 +1,6 @@
-// Tables as text: CSV, TSV, or one text per line.
+// Tables as text: CSV, TSV, or one text per line. Excel tables are read as well.
+
+import * as xlsx from "./xlsx.js";
 
 /**
  * Reads a table. Quoted fields may hold separators, quotes (doubled) and line breaks.
@@ -59,9 +61,10 @@ export function write(rows) {
  * @returns {Promise<{head: string[], rows: string[][], column: number}>}
  */
 export async function readFile(file) {
-  const text = (await file.text()).replace(/^\uFEFF/, "");
-  if (/\.(csv|tsv)$/i.test(file.name)) {
-    const [head = [], ...rows] = parse(text);
+  const isExcel = /\.xlsx$/i.test(file.name);
+  const text = isExcel ? "" : (await file.text()).replace(/^\uFEFF/, "");
+  if (isExcel || /\.(csv|tsv)$/i.test(file.name)) {
+    const [head = [], ...rows] = isExcel ? await xlsx.parse(await file.arrayBuffer()) : parse(text);
     const column = head.findIndex((name) => name.trim().toLowerCase() === "text");
     if (column < 0)
       throw new Error(`${file.name}: expected a column called “text”, found ${head.join(", ")}.`);

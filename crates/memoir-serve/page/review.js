@@ -59,7 +59,7 @@ class Review {
     this.found = make("ol", { class: "answers", id: "found", "aria-label": "Classes found" });
     this.reason = make("input", { id: "reason", list: "reasons", autocomplete: "off" });
     this.dialog = this.skipDialog();
-    const file = make("input", { type: "file", id: "queue-file", accept: ".csv,.tsv,.txt" });
+    const file = make("input", { type: "file", id: "queue-file", accept: ".csv,.tsv,.txt,.xlsx" });
     file.addEventListener("change", () => attempt(() => this.add(file)));
     this.parts = [
       make(
@@ -87,7 +87,7 @@ class Review {
             make(
               "label",
               { for: "queue-file" },
-              "Add texts: CSV or TSV with a column “text”, or one text per line ",
+              "Add texts: CSV, TSV or Excel with a column “text”, or one text per line ",
             ),
             file,
             make(

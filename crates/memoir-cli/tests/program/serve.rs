@@ -1,4 +1,5 @@
-//! `memoir serve` as a process: feedback survives SIGKILL at any moment, SIGTERM ends it in good order.
+//! `memoir serve` as a process: feedback survives SIGKILL at any moment, SIGTERM ends it in good order, the
+//! examples of its guide work.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -168,6 +169,41 @@ fn a_signal_ends_the_service_in_good_order() {
         signalled.elapsed() < Duration::from_secs(9),
         "an idle connection held it up"
     );
+}
+
+/// The words of a command, as a shell splits it; quotes are single ones.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in command.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn the_curl_examples_of_the_guide_work() {
+    let guide = include_str!("../../../../docs/guide/serve.md");
+    let examples: Vec<_> = guide.lines().filter(|line| line.starts_with("curl ")).collect();
+    assert!(examples.len() >= 5, "{examples:?}");
+    let place = place();
+    let service = start(&place);
+    let mut stream = TcpStream::connect(&service.address).expect("connected");
+    for example in examples {
+        let words = words(example);
+        let path = words
+            .iter()
+            .find_map(|word| word.strip_prefix("http://127.0.0.1:8080"))
+            .unwrap_or_else(|| panic!("no address in {example}"));
+        let body = words.iter().skip_while(|word| *word != "--json").nth(1);
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let body = body.map_or("", String::as_str);
+        let (status, answer) = ask(&mut stream, method, path, body).expect("answered");
+        assert_eq!(status, 200, "{example}: {answer}");
+    }
 }
 
 #[test]

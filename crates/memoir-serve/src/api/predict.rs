@@ -266,20 +266,18 @@ pub(crate) fn check(questions: &[Question], top_k: usize, engine: &Engine, limit
     Ok(())
 }
 
-/// The probability of the best class, if the model knows.
+/// The probability of the best class, if the model knows; 0 where nothing is known of the text.
 fn best_probability(engine: &Engine, best: &[Scored]) -> Option<f32> {
-    let first = best.first().filter(|_| engine.is_calibrated());
-    first.map(|first| first.score)
+    let first = best.first().map_or(0.0, |first| first.score);
+    engine.is_calibrated().then_some(first)
 }
 
 fn count(app: &App, version: &Version, asked: &Asked, answers: &[Vec<Scored>]) {
     let engine = &version.engine;
     let best = answers.iter().map(|best| {
         let probability = best_probability(engine, best);
-        (
-            probability,
-            probability.is_some_and(|probability| probability < asked.least),
-        )
+        let too_low = probability.is_some_and(|probability| probability < asked.least);
+        (probability, best.is_empty() || too_low)
     });
     version.watching.count(best);
     for question in &asked.questions {

@@ -108,13 +108,12 @@ impl Predictor<'_> {
     }
 
     fn best(&mut self, k: usize) -> &[Scored] {
-        let row = self.row.row(0);
-        if self.model.known_features(row) == 0 {
-            self.best.clear();
-            return &self.best;
-        }
         let scratch = &mut self.scratch;
         let row = scratch.row.row(0);
+        if self.model.known_features(row) == 0 {
+            scratch.best.clear();
+            return &scratch.best;
+        }
         let asked = if self.as_probabilities {
             k.max(CANDIDATES)
         } else {

@@ -131,7 +131,7 @@ def paced(address, bodies, arguments):
 
 def flat_out(address, bodies, connections, arguments):
     """As many requests as are answered."""
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{arguments.seconds}", "--latency"]
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{arguments.seconds}", "--latency", "--timeout=30s"]
     command += ["-s", str(HERE / "bodies.lua"), address]
     told = subprocess.run(
         command, check=True, capture_output=True, text=True, env=os.environ | {"BODIES": str(bodies)}

@@ -163,8 +163,8 @@ async function askWithExcel(page) {
   const download = page.waitForEvent("download");
   await page.locator("#code").press("Enter");
   const coded = readFileSync(await (await download).path(), "utf8").split("\n");
-  assert.equal(coded[0], "price,,text,class,probability,second");
-  assert.match(coded[1], /^12.5,,plastic table,\w+ table,0\.\d+,/);
+  assert.equal(coded[0], "price,,text,class,name,probability,second");
+  assert.match(coded[1], /^12.5,,plastic table,\w+ table,,0\.\d+,/);
 }
 
 async function review(page) {

@@ -1,6 +1,7 @@
 // Requests to the service. Nothing else on this page talks to it.
 
-/** @typedef {{class: string, probability?: number, score?: number}} ClassAnswer */
+/** @typedef {{class: string, name?: string, notation?: string}} Concept */
+/** @typedef {Concept & {probability?: number, score?: number}} ClassAnswer */
 
 const KEY = "memoir.key";
 

@@ -2,7 +2,7 @@
 
 import { get, of, post, predictAll } from "./api.js";
 import * as csv from "./csv.js";
-import { answerParts, attempt, card, make, percent, save, say } from "./dom.js";
+import { answerParts, attempt, card, make, percent, save, say, titleOf } from "./dom.js";
 
 /** @param {HTMLElement} view @param {import("./main.js").Context} context */
 export function show(view, context) {
@@ -74,7 +74,9 @@ async function explain(context, text, result) {
   const answers = reply.answers.map((/** @type {any} */ answer) =>
     make("li", { class: "answer" }, ...answerParts(answer)),
   );
-  const runnerUp = reply.explanation.runner_up?.class;
+  const second = reply.explanation.runner_up?.class;
+  const named = reply.answers.find((/** @type {any} */ answer) => answer.class === second);
+  const runnerUp = named ? titleOf(named) : second;
   result.replaceChildren(
     card("Answers", make("ol", { class: "answers" }, ...answers)),
     card(
@@ -88,17 +90,23 @@ async function explain(context, text, result) {
       ),
     ),
   );
-  const best = reply.answers[0]?.class;
-  say(`Answer: ${best ?? "none"}`);
+  const best = reply.answers[0];
+  say(`Answer: ${best ? titleOf(best) : "none"}`);
   if (best) result.append(await nearest(context, best));
 }
 
-/** The classes most like one. @param {import("./main.js").Context} context @param {string} name */
-async function nearest(context, name) {
-  const query = new URLSearchParams({ like: name, limit: "8" });
+/**
+ * The classes most like one.
+ * @param {import("./main.js").Context} context @param {import("./api.js").Concept} best
+ */
+async function nearest(context, best) {
+  const query = new URLSearchParams({ like: best.class, limit: "8" });
   const { classes } = await get(of(context.model, `classes?${query}`));
-  const names = classes.map((/** @type {any} */ found) => found.class).join(", ");
-  return card(`Classes like “${name}”`, make("p", {}, names || "None has words in common with it."));
+  const names = classes.map(titleOf).join(", ");
+  return card(
+    `Classes like “${titleOf(best)}”`,
+    make("p", {}, names || "None has words in common with it."),
+  );
 }
 
 /** @param {import("./main.js").Context} context */
@@ -190,13 +198,14 @@ async function code(context, table, least, name) {
     return [
       ...table.head.map((_, column) => row[column] ?? ""),
       sure ? best.class : "",
+      sure ? (best.name ?? "") : "",
       figure,
       second?.class ?? "",
     ];
   });
   save(
     `${name.replace(/\.\w+$/, "")}.coded.csv`,
-    csv.write([[...table.head, "class", "probability", "second"], ...rows]),
+    csv.write([[...table.head, "class", "name", "probability", "second"], ...rows]),
   );
   say(
     `${coded} of ${texts.length} rows coded (${percent(coded / texts.length)}). ` +

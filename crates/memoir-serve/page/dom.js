@@ -53,6 +53,10 @@ export const percent = (share) => (share == null ? "–" : `${(100 * share).toFi
 export const strength = (answer) =>
   answer.probability == null ? (answer.score ?? 0).toFixed(2) : percent(answer.probability);
 
+/** What a class is called, with its code where it has a name. @param {import("./api.js").Concept} concept */
+export const titleOf = (concept) =>
+  concept.name ? `${concept.name} (${concept.notation ?? concept.class})` : concept.class;
+
 /**
  * The inside of an answer: name, bar, figure.
  * @param {import("./api.js").ClassAnswer} answer @param {number} [rank]
@@ -62,7 +66,7 @@ export function answerParts(answer, rank) {
   // Set by script: the content policy of the page allows no inline styles.
   fill.style.width = `${Math.max(0, Math.min(1, answer.probability ?? 0)) * 100}%`;
   const number = rank ? make("kbd", {}, String(rank)) : null;
-  const name = make("span", {}, number, rank ? " " : "", answer.class);
+  const name = make("span", {}, number, rank ? " " : "", titleOf(answer));
   const bar = make("span", { class: "bar", "aria-hidden": "true" }, fill);
   return [name, bar, make("span", {}, strength(answer))];
 }

@@ -1,8 +1,9 @@
-// Review: texts that wait, most valuable first. 1–9 accepts, / searches all classes, S skips, U undoes.
+// Review: texts that wait, most valuable first. 1–9 accepts, / searches all classes, the arrow up goes to the
+// broader class, S skips, U undoes.
 
 import { get, newId, of, post } from "./api.js";
 import * as csv from "./csv.js";
-import { answerParts, attempt, card, make, percent, save, say } from "./dom.js";
+import { answerParts, attempt, card, make, percent, save, say, titleOf } from "./dom.js";
 
 /** @typedef {{text: string, answers: import("./api.js").ClassAnswer[]}} Waiting */
 
@@ -40,6 +41,8 @@ class Review {
     /** @type {string[]} */
     this.decided = [];
     this.count = 0;
+    /** The broader classes that were gone through. @type {import("./api.js").Concept[][]} */
+    this.trail = [];
     this.order = make(
       "select",
       { onchange: () => this.reload() },
@@ -142,7 +145,7 @@ class Review {
         {},
         make(
           "button",
-          { class: "answer", onclick: () => this.decide([answer.class]) },
+          { class: "answer", onclick: () => this.decide(answer) },
           ...answerParts(answer, index + 1),
         ),
       ),
@@ -169,7 +172,7 @@ class Review {
     if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open) return;
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (this.moveInFound(target, event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+      if (this.arrow(target, event.key === "ArrowUp")) event.preventDefault();
       return;
     }
     if (event.key === "Escape" && target === this.search) {
@@ -186,7 +189,7 @@ class Review {
     const number = Number(event.key);
     if (number >= 1 && number <= 9) {
       const answer = this.items[0]?.answers[number - 1];
-      if (answer) this.decide([answer.class]);
+      if (answer) this.decide(answer);
     } else if (event.key === "/") this.search.focus();
     else if (event.key.toLowerCase() === "s") this.skip();
     else if (event.key.toLowerCase() === "u") this.undo();
@@ -204,15 +207,52 @@ class Review {
           const query = new URLSearchParams({ search: words, limit: "9" });
           const reply = await get(of(this.context.model, `classes?${query}`));
           if (words !== this.search.value.trim()) return;
-          this.found.replaceChildren(
-            ...reply.classes.map((/** @type {any} */ found) =>
-              make("li", {}, make("button", { onclick: () => this.decide([found.class]) }, found.class)),
-            ),
-          );
+          this.trail = [];
+          this.offer(reply.classes);
           say(`${reply.count} classes found`);
         }),
       80,
     );
+  }
+
+  /** Shows classes to choose from. @param {import("./api.js").Concept[]} concepts */
+  offer(concepts) {
+    this.found.replaceChildren(
+      ...concepts.map((concept) =>
+        make("li", {}, make("button", { onclick: () => this.decide(concept) }, titleOf(concept))),
+      ),
+    );
+  }
+
+  /** Whether an arrow key has a meaning here. @param {HTMLElement} from @param {boolean} isUp */
+  arrow(from, isUp) {
+    if (this.moveInFound(from, isUp ? -1 : 1)) return true;
+    if (!this.context.state.hierarchy || /^(input|select|textarea)$/i.test(from.tagName)) return false;
+    attempt(() => (isUp ? this.broader() : this.narrower()));
+    return true;
+  }
+
+  /** Goes from the best suggestion, or from the broader class shown, to what is broader. */
+  async broader() {
+    const from = this.trail.at(-1)?.[0] ?? this.items[0]?.answers[0];
+    if (!from) return;
+    const query = new URLSearchParams({ broader_of: from.class });
+    const { classes } = await get(of(this.context.model, `classes?${query}`));
+    if (!classes.length) return say(`Nothing is broader than ${titleOf(from)}`);
+    this.trail.push(classes);
+    await this.showTrail();
+  }
+
+  async narrower() {
+    this.trail.pop();
+    await this.showTrail();
+  }
+
+  async showTrail() {
+    const shown = this.trail.at(-1) ?? [];
+    this.offer(shown);
+    this.found.querySelector("button")?.focus();
+    say(shown.length ? `Broader: ${shown.map(titleOf).join(", ")}` : "");
   }
 
   /**
@@ -220,6 +260,7 @@ class Review {
    * @param {HTMLElement} from @param {number} step
    */
   moveInFound(from, step) {
+    if (this.trail.length) return false;
     const places = [this.search, ...this.found.querySelectorAll("button")];
     const at = places.indexOf(from);
     const next = places[at + step];
@@ -245,14 +286,15 @@ class Review {
       make("datalist", { id: "reasons" }, ...reasons.map((reason) => make("option", { value: reason }))),
       make("div", { class: "row" }, make("button", { class: "primary" }, "Skip"), close),
     );
-    form.addEventListener("submit", () => this.decide([], this.reason.value.trim() || undefined));
+    form.addEventListener("submit", () => this.decide(null, this.reason.value.trim() || undefined));
     return make("dialog", { "aria-label": "Skip" }, form);
   }
 
-  /** @param {string[]} labels @param {string} [reason] */
-  decide(labels, reason) {
+  /** @param {import("./api.js").Concept | null} concept none to skip @param {string} [reason] */
+  decide(concept, reason) {
     const current = this.items[0];
     if (!current) return;
+    const labels = concept ? [concept.class] : [];
     return attempt(async () => {
       // Made before sending: if the answer gets lost, sending again does not count twice.
       const id = newId();
@@ -262,8 +304,9 @@ class Review {
       this.items.shift();
       this.count--;
       this.search.value = "";
-      this.found.replaceChildren();
-      say(labels.length ? `Decided: ${labels.join(", ")}` : "Skipped");
+      this.trail = [];
+      this.offer([]);
+      say(concept ? `Decided: ${titleOf(concept)}` : "Skipped");
       if (this.items.length) this.draw();
       else await this.load();
       this.search.blur();

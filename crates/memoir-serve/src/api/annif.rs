@@ -115,7 +115,9 @@ pub(crate) struct Suggestions<'v> {
 pub(crate) struct Suggestion<'v> {
     /// The class, without the angle brackets that Annif's corpora put around addresses.
     uri: &'v str,
-    /// The class again: models do not hold names for people.
+    /// The code that people write for it, if the vocabulary has one.
+    notation: Option<&'v str>,
+    /// What people call it; the class again if the model has no vocabulary.
     label: &'v str,
     /// Its probability, or the model's own score.
     score: f32,
@@ -274,10 +276,11 @@ fn results<'v>(engine: &'v Engine, best: &[Scored], least: f32) -> Vec<Suggestio
     let enough = best.iter().filter(|scored| scored.score >= least);
     enough
         .map(|scored| {
-            let class = engine.class_name(scored.class);
+            let class = engine.class(scored.class);
             Suggestion {
-                uri: without_brackets(class),
-                label: class,
+                uri: without_brackets(class.id),
+                notation: class.notation,
+                label: class.name.unwrap_or(class.id),
                 score: scored.score,
             }
         })

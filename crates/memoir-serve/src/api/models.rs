@@ -31,6 +31,8 @@ pub(crate) struct ModelState {
     calibrated: bool,
     /// Number of classes.
     classes: usize,
+    /// Whether the model has a vocabulary with broader concepts.
+    hierarchy: bool,
     /// The version that answers.
     version: VersionState,
     /// The version before, for rolling back.
@@ -76,6 +78,7 @@ impl ModelState {
             },
             calibrated: current.engine.is_calibrated(),
             classes: current.engine.classes(),
+            hierarchy: current.engine.has_hierarchy(),
             version: VersionState::of(current),
             previous: model.previous().as_deref().map(VersionState::of),
         }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::api::queue;
 use crate::api::statuses::Problems;
 use crate::app::{App, Shared};
-use crate::engine::{Engine, Question};
+use crate::engine::{CANDIDATES, Engine, Question};
 use crate::extract::{Json, Model, in_background, json};
 use crate::problem::{Answer, Problem};
 use crate::registry::{Served, Version};
@@ -46,6 +46,10 @@ pub(crate) struct PredictRequest {
     /// Answers less probable than this are left out. The model must be calibrated.
     #[schema(minimum = 0.0, maximum = 1.0)]
     min_probability: Option<f32>,
+    /// Also give the narrowest class or broader concept that is sure enough for this share of such answers
+    /// to be right. The model must be calibrated and have a vocabulary with a hierarchy.
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    back_off: Option<f32>,
     /// Whether a service that keeps uncertain texts for review may keep these; `true` if not given.
     keep: Option<bool>,
 }
@@ -54,6 +58,8 @@ pub(crate) struct PredictRequest {
 pub(crate) struct Asked {
     questions: Vec<Question>,
     top_k: usize,
+    /// Answers to compute, more than `top_k` where probabilities are added up.
+    depth: usize,
     /// Least probability of an answer.
     least: f32,
     /// Whether texts may be kept for review.
@@ -66,6 +72,7 @@ impl Asked {
         Self {
             questions,
             top_k,
+            depth: top_k,
             least,
             keep: false,
         }
@@ -90,6 +97,9 @@ pub(crate) struct RowAnswers<'v> {
     answers: Vec<ClassAnswer<'v>>,
     /// Whether even the best class was less probable than asked for.
     abstained: bool,
+    /// The narrowest class or broader concept that is sure enough, if `back_off` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    back_off: Option<ClassAnswer<'v>>,
 }
 
 /// A class with its probability, or its score if the model is not calibrated.
@@ -97,6 +107,12 @@ pub(crate) struct RowAnswers<'v> {
 pub(crate) struct ClassAnswer<'v> {
     /// The class.
     pub(crate) class: &'v str,
+    /// What people call it, if the model has a vocabulary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<&'v str>,
+    /// The code that people write for it, if the vocabulary has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notation: Option<&'v str>,
     /// How probable it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) probability: Option<f32>,
@@ -108,8 +124,11 @@ pub(crate) struct ClassAnswer<'v> {
 impl<'v> ClassAnswer<'v> {
     pub(crate) fn new(engine: &'v Engine, scored: Scored) -> Self {
         let calibrated = engine.is_calibrated();
+        let class = engine.class(scored.class);
         Self {
-            class: engine.class_name(scored.class),
+            class: class.id,
+            name: class.name,
+            notation: class.notation,
             probability: calibrated.then_some(scored.score),
             score: (!calibrated).then_some(scored.score),
         }
@@ -142,10 +161,14 @@ pub(crate) async fn predict(
     };
     let mut asked = Asked::new(questions, top_k, least);
     asked.keep = request.keep.unwrap_or(true);
+    let back_off = back_off_probability(request.back_off, &version.engine)?;
+    if back_off.is_some() {
+        asked.depth = top_k.max(CANDIDATES);
+    }
     answer(&app, &model, &version, asked, move |model, version, answers| {
         let rows = answers
             .into_iter()
-            .map(|best| row_answers(&version.engine, best, least));
+            .map(|best| row_answers(&version.engine, &best, (top_k, least), back_off));
         let rows = rows.collect();
         let (model, version_name) = (&model.name, version.engine.version());
         json(
@@ -160,14 +183,43 @@ pub(crate) async fn predict(
     .await
 }
 
-fn row_answers(engine: &Engine, best: Vec<Scored>, least: f32) -> RowAnswers<'_> {
+fn row_answers<'v>(
+    engine: &'v Engine,
+    best: &[Scored],
+    (top_k, least): (usize, f32),
+    back_off: Option<f32>,
+) -> RowAnswers<'v> {
     let enough = best
         .iter()
+        .take(top_k)
         .filter(|scored| !engine.is_calibrated() || scored.score >= least);
     let answers: Vec<_> = enough.map(|scored| ClassAnswer::new(engine, *scored)).collect();
     RowAnswers {
         abstained: answers.is_empty(),
         answers,
+        back_off: back_off.and_then(|least| {
+            let (concept, probability) = engine.back_off(best, least)?;
+            Some(ClassAnswer {
+                class: concept.id,
+                name: concept.name,
+                notation: concept.notation,
+                probability: Some(probability),
+                score: None,
+            })
+        }),
+    }
+}
+
+/// The probability to back off to, if the model can.
+fn back_off_probability(given: Option<f32>, engine: &Engine) -> Answer<Option<f32>> {
+    match given {
+        Some(least) if !(0.0..=1.0).contains(&least) => Err(Problem::invalid(format!(
+            "`back_off` must be from 0 to 1, but is {least}"
+        ))),
+        Some(_) if !engine.is_calibrated() || !engine.has_hierarchy() => Err(Problem::invalid(
+            "`back_off` needs a calibrated model that has a vocabulary with broader concepts",
+        )),
+        given => Ok(given),
     }
 }
 
@@ -199,7 +251,7 @@ pub(crate) async fn answer(
     if asked.questions.len() <= AT_ONCE.0 && bytes <= AT_ONCE.1 {
         let questions = asked.questions.iter();
         let answers: memoir::Result<Vec<_>> = questions
-            .map(|question| version.engine.answer(question, asked.top_k))
+            .map(|question| version.engine.answer(question, asked.depth))
             .collect();
         let answers = answers?;
         count(app, version, &asked, &answers);
@@ -210,7 +262,7 @@ pub(crate) async fn answer(
     in_background(move || {
         let answers = version
             .engine
-            .answer_all(&asked.questions, asked.top_k, &app.session)?;
+            .answer_all(&asked.questions, asked.depth, &app.session)?;
         count(&app, &version, &asked, &answers);
         keep_uncertain(&app, &model, &version, asked, &answers);
         finish(&model, &version, answers)

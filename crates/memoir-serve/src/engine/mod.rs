@@ -2,6 +2,7 @@
 
 mod learn;
 mod measure;
+mod names;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use crate::class_search::ClassSearch;
 
 pub(crate) use measure::{CurvePoint, Measured, curve};
+pub(crate) use names::{CANDIDATES, Concept};
 
 /// Rows that one thread takes at a time.
 const CHUNK: usize = 128;
@@ -31,6 +33,7 @@ pub(crate) struct Engine {
     version: String,
     bytes: usize,
     search: OnceLock<ClassSearch>,
+    levels: OnceLock<names::Levels>,
     /// Memory for answers, as many pieces as were ever needed at once: no more than there are threads.
     scratch: Mutex<Vec<PredictorScratch>>,
 }
@@ -50,6 +53,7 @@ impl Engine {
             version: format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)),
             bytes: bytes.len(),
             search: OnceLock::new(),
+            levels: OnceLock::new(),
             scratch: Mutex::default(),
         })
     }
@@ -91,12 +95,6 @@ impl Engine {
 
     pub(crate) fn summary(&self) -> Result<Summary> {
         self.model.summary()
-    }
-
-    /// Searches the names of the classes.
-    pub(crate) fn search(&self) -> &ClassSearch {
-        self.search
-            .get_or_init(|| ClassSearch::new(self.model.classes().iter()))
     }
 
     /// The `count` classes whose weights are most like those of `class`, nearest first.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod limits;
+mod names;
 mod others;
 mod replacing;
 mod sockets;

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
+use memoir::class_vocabulary::UnmatchedVocabulary;
 use memoir::{Catalogue, Classifier};
 use memoir_serve::{ModelFile, Settings, routes};
 use serde_json::Value;
@@ -38,14 +39,20 @@ fn examples() -> (Vec<String>, Vec<&'static str>) {
 
 /// The bytes of a model that knows the topics; with another seed, another model.
 pub(crate) fn model_bytes(seed: u64) -> Vec<u8> {
+    model_with(seed, None)
+}
+
+/// The same with names and relations of the topics.
+pub(crate) fn model_with(seed: u64, vocabulary: Option<UnmatchedVocabulary>) -> Vec<u8> {
     let (texts, labels) = examples();
-    let model = Classifier::softmax()
+    let mut classifier = Classifier::softmax()
         .held_out_fraction(0.25)
         .seed(seed)
-        .threads(1)
-        .fit(&texts, &labels)
-        .unwrap();
-    model.to_bytes().unwrap()
+        .threads(1);
+    if let Some(vocabulary) = vocabulary {
+        classifier = classifier.vocabulary(vocabulary);
+    }
+    classifier.fit(&texts, &labels).unwrap().to_bytes().unwrap()
 }
 
 /// A folder with a model file.

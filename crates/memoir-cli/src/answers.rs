@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use memoir::{Model, Scored};
 use memoir_report::names::write_escaped;
+use memoir_report::table::cause;
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -160,15 +161,6 @@ impl<W: Write> Answers<W> {
             Sink::Text(out) | Sink::Jsonl(out) => out.flush(),
             Sink::Csv(table) => table.flush(),
         }
-    }
-}
-
-/// What kept a table from being written. The plain conversion would hide the kind, by which a closed
-/// pipe is known.
-fn cause(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(cause) => cause,
-        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 use anyhow::bail;
 use clap::Args;
-use memoir::data::{Format, ReadOptions};
+use memoir::data::{Encoding, Format, ReadOptions};
 use memoir::{Observer, Session};
 
 use crate::Context;
@@ -22,6 +22,9 @@ pub(crate) struct Reading {
     /// one of libsvm, xmc, fasttext, csv, tsv, jsonl, and lines (raw text, to predict)
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
+    /// Encoding of the text, such as latin1 [default: UTF-8, or what is recognised]
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding, hide_short_help = true)]
+    encoding: Option<&'static Encoding>,
     /// What separates the columns of a table [default: the header tells]
     ///
     /// a character such as `;`, or `tab`
@@ -60,6 +63,7 @@ impl Reading {
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,
+            encoding: self.encoding,
             delimiter: self.delimiter,
             no_header: self.no_header,
             text_column: self.text_column.clone(),
@@ -78,6 +82,12 @@ impl Reading {
 pub(crate) fn parse_positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// Reads the name of an encoding.
+fn parse_encoding(text: &str) -> Result<&'static Encoding, String> {
+    Encoding::for_label(text.as_bytes())
+        .ok_or_else(|| "expected the name of an encoding, such as utf-8, utf-16le or latin1".to_owned())
 }
 
 /// Reads a delimiter.

@@ -19,9 +19,13 @@ td, th { padding: 0.2em 0.8em; border-bottom: 1px solid #ddd; text-align: left }
 svg { width: 100%; height: auto }
 ";
 
+/// Makes the folder of a report.
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|reason| Error::io(folder, "cannot make the folder", reason))
+}
+
 /// Writes `report.html`, `report.md`, and the plots if there is something to plot, into `folder`.
 pub(crate) fn write(folder: &Path, report: &Report, model: &str, data: &str) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|reason| Error::io(folder, "cannot make the folder", reason))?;
     let mut plots = Vec::new();
     if let Some(confidence) = &report.confidence {
         plots.push(("reliability.svg", reliability(confidence)));

@@ -2,12 +2,14 @@
 //! outcome becomes an exit code: 0 for success, 2 for an error (one line on standard error), 130 after
 //! Ctrl-C, SIGTERM or SIGHUP.
 
+mod answer_table;
 mod answers;
 mod arguments;
 mod back_off;
 mod class_lists;
 mod demo_corpus;
 mod evaluation_report;
+mod evaluation_tables;
 mod failure;
 mod gap_plot;
 mod help;
@@ -17,6 +19,7 @@ mod method_options;
 mod output;
 mod peak_memory;
 mod progress;
+mod sources;
 mod verbs;
 mod vocabulary_options;
 mod wordnet;
@@ -72,6 +75,10 @@ enum Verb {
     Serve(verbs::serve::Arguments),
     /// Build a public data set from an installed package
     Data(verbs::data::Arguments),
+    /// Find rows whose label is probably wrong, and classes that are probably one
+    Audit(verbs::audit::Arguments),
+    /// Divide labelled rows into training, held-out and test rows
+    Split(verbs::split::Arguments),
     /// Generate data of a given shape
     Synth(verbs::synth::Arguments),
     /// Try everything on generated data: train, measure, explain
@@ -134,6 +141,8 @@ fn run(context: &Context) -> anyhow::Result<()> {
     drop(matches);
     match cli.verb {
         Verb::Train(arguments) => verbs::train::run(&arguments, &given, context),
+        Verb::Audit(arguments) => verbs::audit::run(&arguments, context),
+        Verb::Split(arguments) => verbs::split::run(&arguments, context),
         Verb::Synth(arguments) => verbs::synth::run(&arguments, &given, context),
         Verb::Predict(arguments) => verbs::predict::run(&arguments, context),
         Verb::Evaluate(arguments) => verbs::evaluate::run(&arguments, context),

@@ -120,6 +120,8 @@ pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
 
 #[cfg(test)]
 mod tests {
+    use memoir::model::FeatureShare;
+
     use super::*;
 
     fn marks() -> Vec<Mark> {
@@ -155,7 +157,14 @@ mod tests {
         let explanation = Explanation {
             answer: side("<b>"),
             runner_up: Some(side("&")),
-            features: vec![],
+            features: vec![FeatureShare {
+                feature: 0,
+                name: "ab".to_owned(),
+                block: None,
+                value: 1.0,
+                for_answer: 1.0,
+                for_runner_up: 0.0,
+            }],
             others: None,
         };
         let page = page("ab \"<d", &marks(), &explanation);

@@ -6,3 +6,4 @@ pub mod html;
 pub mod names;
 pub mod shell;
 pub mod sizes;
+pub mod table;

@@ -37,6 +37,7 @@
 //! The library never prints, never touches the global thread pool and never draws unseeded random numbers:
 //! what a run may use and whom it tells is in the [`Session`] that the caller hands over.
 
+pub mod audit;
 pub mod catalogue;
 pub mod checkpoint;
 pub mod class_vocabulary;

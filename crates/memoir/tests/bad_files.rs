@@ -10,7 +10,7 @@ use std::io::Write;
 use bad_case::{case, check, read};
 use common::{bytes_source, session};
 use memoir::Error;
-use memoir::data::{Format, ReadOptions, Source};
+use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{PrepOptions, read_training};
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -23,6 +23,27 @@ fn xz(content: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
+}
+
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A deflated file in a zip archive, without the directory behind it, which no reader of streams needs.
+fn zip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    let deflated = encoder.finish().unwrap();
+    let mut archive = b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0".to_vec();
+    archive.extend([0; 4]);
+    archive.extend((deflated.len() as u32).to_le_bytes());
+    archive.extend((content.len() as u32).to_le_bytes());
+    archive.extend([1, 0, 0, 0, b'a']);
+    archive.extend(deflated);
+    archive.extend(b"PK\x01\x02");
+    archive
 }
 
 fn rows() -> Vec<u8> {
@@ -62,20 +83,14 @@ fn bad_files() {
             damaged,
             "a.svm.gz: the gzip archive is damaged: corrupt gzip stream does not have a matching checksum",
         ),
+        case("a bzip2 archive cut off", "a.svm.bz2", half(bzip2(&rows)), "a.svm.bz2: the bzip2 archive ends too early: it is cut off, or something else follows it"),
+        case("a zip archive cut off", "a.svm.zip", half(zip(&rows)), "a.svm.zip: the zip archive ends too early: it is cut off, or something else follows it"),
         case(
-            "bzip2",
-            "a.svm.bz2",
-            "BZh91AY&SY",
-            "a.svm.bz2: is compressed with bzip2; expected plain data, gzip, zstd or xz",
-        )
-        .with(|options| options.format = Some(Format::Libsvm)),
-        case(
-            "zip",
-            "a.svm",
-            "PK\x03\x04",
-            "a.svm: is compressed with zip; expected plain data, gzip, zstd or xz",
+            "a zip archive of two files",
+            "a.svm.zip",
+            [zip(&rows), zip(&rows)].concat(),
+            "a.svm.zip: cannot read: it holds several files; expected one",
         ),
-        case("UTF-16", "a.csv", b"\xff\xfet\0e\0", "a.csv: is UTF-16 text; expected UTF-8"),
         case(
             "an unknown ending",
             "a.dat",
@@ -151,6 +166,9 @@ fn good_archives_are_read_whatever_they_are_called() {
     let (first, second) = rows.split_at(rows.iter().position(|&byte| byte == b'\n').unwrap() + 1);
     let archives = [
         gzip(&rows),
+        bzip2(&rows),
+        [bzip2(first), bzip2(second)].concat(),
+        zip(&rows),
         [gzip(first), gzip(second)].concat(),
         zstd::encode_all(&rows[..], 3).unwrap(),
         [

@@ -108,8 +108,8 @@ fn bad_libsvm() {
         case(
             "a label in other bytes than UTF-8",
             "a.svm",
-            b"caf\xe9 1:1\n",
-            "a.svm:1:4: expected UTF-8 text, found the byte 0xe9",
+            b"th\xc3\xa9 1:1\ncaf\xe9 1:1\n",
+            "a.svm:2:4: expected UTF-8 text, found the byte 0xe9",
         ),
         case(
             "a weight beyond reason",

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use memoir::data::Source;
 use memoir::eval::Evaluation;
 use memoir::model::Precision;
 use memoir::{Dataset, Error, Model, Session, prepare};
@@ -14,6 +13,7 @@ use memoir_report::sizes::{parse_size, show_count, show_size};
 use crate::arguments::{Reading, Running, check_apart};
 use crate::output::print;
 use crate::progress::Progress;
+use crate::sources;
 use crate::{Context, interrupt};
 
 #[derive(Debug, Args)]
@@ -148,9 +148,10 @@ fn dry_run(arguments: &Arguments, context: &Context, session: &Session<'_>) -> a
     let original = Model::load(&arguments.model, &context.catalogue)?;
     let valid = match &arguments.valid {
         Some(path) => {
-            let options = arguments.reading.options();
+            let options = original.reading(arguments.reading.options());
             let (preprocessing, classes) = (original.preprocessing(), original.classes());
-            let (rows, _) = prepare::read_with(Source::new(path), &options, preprocessing, classes, session)?;
+            let (rows, _) =
+                prepare::read_with(sources::open(path)?, &options, preprocessing, classes, session)?;
             Some(rows)
         }
         None => None,

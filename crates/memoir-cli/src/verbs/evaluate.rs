@@ -5,10 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use clap::Args;
 use memoir::Model;
-use memoir::data::Source;
-use memoir::eval::{self, HierarchyReport, Report};
+use memoir::data::KeepColumns;
+use memoir::eval::{self, HierarchyReport, Outcome, Report};
+use memoir::model::write_beside;
 use memoir_report::names::with_name;
 use memoir_report::sizes::{show_count, show_counted, show_time};
 use serde::Serialize;
@@ -16,8 +18,10 @@ use serde::Serialize;
 use crate::Context;
 use crate::arguments::{Reading, Running, parse_positive};
 use crate::evaluation_report;
+use crate::evaluation_tables::Tables;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::sources;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -43,7 +47,8 @@ pub(crate) struct Arguments {
     /// Also measure the k best classes for these k, such as 1,5,10,20
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_positive)]
     at: Vec<NonZeroUsize>,
-    /// Write a report into this folder: an HTML page, the same as Markdown, and plots
+    /// Write a report into this folder: an HTML page, the same as Markdown, plots, and tables of all
+    /// classes, confusions and wrong rows
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -57,14 +62,30 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
     let start = Instant::now();
-    let source = Source::new(&arguments.data);
+    let source = sources::open(&arguments.data)?;
     let at: Vec<usize> = arguments.at.iter().map(|k| k.get()).collect();
-    let report = eval::evaluate_at(&model, source, &arguments.reading.options(), &at, &session)?;
+    let mut options = model.reading(arguments.reading.options());
+    let report = match &arguments.report {
+        None => eval::evaluate_at(&model, source, &options, &at, &session)?,
+        Some(folder) => {
+            options.keep_columns = KeepColumns::All;
+            evaluation_report::make_folder(folder)?;
+            let path = folder.join("wrong_rows.csv");
+            let mut report = None;
+            write_beside(&path, |out| {
+                let mut tables = Tables::new(&path, out);
+                let each = |outcome: &Outcome<'_>| tables.add(outcome);
+                let (measured, names) = eval::evaluate_each(&model, source, &options, &at, &session, each)?;
+                report = Some(measured);
+                tables.finish(folder, &names)
+            })?;
+            let report = report.context("there is no report")?;
+            let name = |path: &PathBuf| path.display().to_string();
+            evaluation_report::write(folder, &report, &name(&arguments.model), &name(&arguments.data))?;
+            report
+        }
+    };
     progress.clear();
-    if let Some(folder) = &arguments.report {
-        let name = |path: &PathBuf| path.display().to_string();
-        evaluation_report::write(folder, &report, &name(&arguments.model), &name(&arguments.data))?;
-    }
     let time = start.elapsed();
     let text = if arguments.json {
         let seconds = time.as_secs_f64();

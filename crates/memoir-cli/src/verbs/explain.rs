@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::arguments::{Reading, Running, parse_positive, silent_session};
 use crate::output::{print, write_error};
 use crate::progress::Progress;
+use crate::sources;
 use crate::{Context, marked_text};
 
 #[derive(Debug, Args)]
@@ -166,7 +167,7 @@ fn explain_data(
 ) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut separator = "";
-    let (source, options) = (Source::new(data), arguments.reading.options());
+    let (source, options) = (sources::open(data)?, model.reading(arguments.reading.options()));
     prepare::stream_with(source, &options, model.preprocessing(), session, |block| {
         model.explain_rows(&block.rows, arguments.top.get(), session, |row, explanation| {
             let line = block.lines[row];

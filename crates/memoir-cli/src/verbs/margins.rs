@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use memoir::data::Source;
 use memoir::eval::margins::{MarginReport, Margins};
 use memoir::eval::model_weights::{class_dense, class_rows};
 use memoir::eval::theory::Theorem1;
@@ -19,6 +18,7 @@ use crate::arguments::{Reading, Running};
 use crate::gap_plot;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::sources;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -95,10 +95,10 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let session = arguments.running.session(context, &progress)?;
 
     let (mut rows, mut labels) = (Rows::new(), LabelSets::new());
-    let source = Source::new(&arguments.data);
+    let source = sources::open(&arguments.data)?;
     prepare::stream_with(
         source,
-        &arguments.reading.options(),
+        &model.reading(arguments.reading.options()),
         model.preprocessing(),
         &session,
         |block| {

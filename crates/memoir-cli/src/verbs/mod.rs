@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod audit;
 pub(crate) mod class_vocabulary;
 pub(crate) mod classes;
 pub(crate) mod compact;
@@ -17,5 +18,6 @@ pub(crate) mod margins;
 pub(crate) mod predict;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod split;
 pub(crate) mod synth;
 pub(crate) mod train;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::{Args, Command, ValueEnum};
 use memoir::checkpoint::Checkpoints;
-use memoir::data::Source;
 use memoir::model::Precision;
 use memoir::params::Parameters;
 use memoir::prepare::{Examples, WeightingChoice};
@@ -22,6 +21,7 @@ use crate::method_options::{self, Given};
 use crate::output::print;
 use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
+use crate::sources;
 use crate::vocabulary_options::VocabularyOptions;
 use crate::{Context, failure, interrupt};
 
@@ -198,15 +198,21 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         ));
     }
     let options = arguments.reading.options();
-    let examples = |path: &Path| Examples::Read {
-        source: Source::new(path),
-        options: &options,
+    let options = match &before {
+        Some(before) => before.reading(options),
+        None => options,
+    };
+    let examples = |path: &Path| -> memoir::Result<Examples<'_>> {
+        Ok(Examples::Read {
+            source: sources::open(path)?,
+            options: &options,
+        })
     };
     let fit_options = FitOptions {
         text,
         weighting: arguments.weighting.into(),
         held_out: match (&arguments.valid, arguments.valid_fraction) {
-            (Some(path), _) => HeldOut::examples(examples(path)),
+            (Some(path), _) => HeldOut::examples(examples(path)?),
             (None, Some(share)) => HeldOut::Share(share),
             (None, None) => HeldOut::Nothing,
         },
@@ -214,7 +220,8 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         replicate: arguments.replicate,
         vocabulary,
     };
-    let mut model = train::fit(&method, examples(&arguments.data), fit_options, &session)?;
+    let mut model = train::fit(&method, examples(&arguments.data)?, fit_options, &session)?;
+    model.remember(&options);
     if let Some(precision) = arguments.precision {
         model = model.with_precision(precision.into())?;
     }

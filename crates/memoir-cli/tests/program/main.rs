@@ -1,5 +1,6 @@
 //! What transcripts cannot show: signals, pipes, endless input, the same bytes at any number of threads.
 
+mod answer_files;
 #[cfg(unix)]
 mod browser;
 mod checkpoints;
@@ -12,6 +13,8 @@ mod determinism;
 mod interrupt;
 mod margins;
 mod odd_files;
+mod odd_rows;
+mod odd_streams;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod streams;

@@ -9,7 +9,6 @@ use crate::{Error, Result};
 const MAX_RECORD: usize = 1 << 28;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// What ends a record.
 pub(super) enum RecordEnds {
@@ -81,7 +80,7 @@ impl BlockReader {
             let count = self.source.read(&mut block[start..])?;
             block.truncate(start + count);
             let at_end = count == 0;
-            if !self.started && !self.skip_mark(&mut block, at_end)? {
+            if !self.started && !self.skip_mark(&mut block, at_end) {
                 continue;
             }
             if let Some(ends) = self.record_ends(&block, at_end)? {
@@ -122,18 +121,15 @@ impl BlockReader {
     }
 
     /// Removes a byte-order mark in front. `false` if more bytes are needed to tell.
-    fn skip_mark(&mut self, head: &mut Vec<u8>, at_end: bool) -> Result<bool> {
+    fn skip_mark(&mut self, head: &mut Vec<u8>, at_end: bool) -> bool {
         let may_become = |mark: &[u8]| mark.len() > head.len() && mark.starts_with(head);
-        if !at_end && (may_become(UTF8_MARK) || UTF16_MARKS.into_iter().any(may_become)) {
-            return Ok(false);
-        }
-        if UTF16_MARKS.iter().any(|mark| head.starts_with(mark)) {
-            return Err(Error::input(&self.source.name, "is UTF-16 text; expected UTF-8"));
+        if !at_end && may_become(UTF8_MARK) {
+            return false;
         }
         if head.starts_with(UTF8_MARK) {
             head.drain(..UTF8_MARK.len());
         }
         self.started = true;
-        Ok(true)
+        true
     }
 }

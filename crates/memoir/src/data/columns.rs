@@ -1,6 +1,7 @@
 //! Which columns of a table hold the text, the labels and the weight: by their names, regardless of capital
 //! letters where that leaves no doubt, or by being the other of two.
 
+use super::KeepColumns;
 use super::options::{ReadOptions, same_name};
 use super::parsed::{Problem, shown};
 
@@ -13,6 +14,8 @@ pub(super) struct Columns {
     pub(super) texts: Vec<usize>,
     pub(super) label: Option<usize>,
     pub(super) weight: Option<usize>,
+    /// The columns that go to the output.
+    pub(super) kept: Vec<usize>,
     /// Which column was taken only because the other one is known.
     pub(super) note: Option<String>,
     /// The label column's name, unless an option gives it: what labels are was guessed.
@@ -30,15 +33,12 @@ impl Columns {
         header.check_names()?;
         let weight = header.given(options.weight_column.as_deref(), "weight")?;
         let given_text = match &options.text_column {
-            None => header.find("text")?.map(|column| vec![column]),
+            None => header.remembered_texts(options)?,
             Some(wanted) => Some(header.texts(wanted)?),
         };
         let given_label = match &options.label_column {
             Some(wanted) => header.given(Some(wanted), "labels")?,
-            None => match header.find("label")? {
-                Some(column) => Some(column),
-                None => header.find("labels")?,
-            },
+            None => header.remembered_label(options)?,
         };
         let other = |one: usize| (names.len() == 2 && weight.is_none()).then(|| 1 - one);
         let texts = match &given_text {
@@ -77,6 +77,7 @@ impl Columns {
         };
         Ok(Self {
             width: names.len(),
+            kept: header.kept(&options.keep_columns)?,
             guessed_label: label
                 .filter(|_| options.label_column.is_none())
                 .map(|label| names[label].to_owned()),
@@ -155,6 +156,18 @@ impl Header<'_> {
         }
     }
 
+    /// The columns that go to the output.
+    fn kept(&self, keep: &KeepColumns) -> Result<Vec<usize>, Problem> {
+        match keep {
+            KeepColumns::None => Ok(Vec::new()),
+            KeepColumns::All => Ok((0..self.names.len()).collect()),
+            KeepColumns::Named(names) => names
+                .iter()
+                .filter_map(|name| self.given(Some(name), "output").transpose())
+                .collect(),
+        }
+    }
+
     /// The columns that an option names for the text, separated by commas unless one column is called so.
     fn texts(&self, wanted: &str) -> Result<Vec<usize>, Problem> {
         if let Some(column) = self.find(wanted)? {
@@ -166,6 +179,34 @@ impl Header<'_> {
             columns.extend(column.filter(|column| !columns.contains(column)));
         }
         Ok(columns)
+    }
+
+    /// The columns that the text was in before, if they are here, or the one called so.
+    fn remembered_texts(&self, options: &ReadOptions) -> Result<Option<Vec<usize>>, Problem> {
+        if let Some(Ok(columns)) = options
+            .remembered
+            .text_column
+            .as_deref()
+            .map(|wanted| self.texts(wanted))
+        {
+            return Ok(Some(columns));
+        }
+        Ok(self.find("text")?.map(|column| vec![column]))
+    }
+
+    /// The column that the labels were in before, if it is here, or the one called so.
+    fn remembered_label(&self, options: &ReadOptions) -> Result<Option<usize>, Problem> {
+        let names = [
+            options.remembered.label_column.as_deref(),
+            Some("label"),
+            Some("labels"),
+        ];
+        for name in names.into_iter().flatten() {
+            if let Some(column) = self.find(name)? {
+                return Ok(Some(column));
+            }
+        }
+        Ok(None)
     }
 
     /// The column of the text where none is called so: `other` than the labels, if there are two.

@@ -6,8 +6,8 @@ use super::parsed::{Parsed, Problem};
 
 const MARK: &str = "__label__";
 
-/// Parses whole lines.
-pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
+/// Parses whole lines; `keep` says whether texts go to the output, too.
+pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool, keep: bool, parsed: &mut Parsed) {
     let mut labels = Vec::new();
     for_each_line(bytes, skip_bad_rows, parsed, |line, number, parsed| {
         let mut rest = line.trim_start();
@@ -26,6 +26,9 @@ pub(super) fn parse(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
             }
             labels.push(&marked[..end]);
             rest = marked[end..].trim_start();
+        }
+        if keep {
+            parsed.kept.push(rest.trim_end());
         }
         parsed.texts.push(rest.trim_end());
         let classes: Vec<u32> = labels.iter().map(|label| parsed.names.intern(label)).collect();

@@ -36,6 +36,8 @@ struct Told {
     size: AtomicU64,
     /// What the source is, from the first block on.
     settled: OnceLock<Settled>,
+    /// The encoding, if it is not UTF-8 and nobody named it.
+    encoding: OnceLock<&'static str>,
 }
 
 impl Feed {
@@ -92,6 +94,11 @@ impl Feed {
         self.told.size.load(Ordering::Relaxed)
     }
 
+    /// The encoding that was recognised in the blocks so far, if it is not UTF-8.
+    pub(super) fn encoding(&self) -> Option<&'static str> {
+        self.told.encoding.get().copied()
+    }
+
     /// What the source is; known when the first block is there.
     pub(super) fn settled(&self) -> Option<Settled> {
         self.told.settled.get().copied()
@@ -115,12 +122,16 @@ fn read_all(
     sender: &SyncSender<Result<RawBlock>>,
     reusable: &Receiver<Vec<u8>>,
 ) -> Result<()> {
-    let source = source.open()?;
+    let source = source.open(settling.options.encoding)?;
+    let recognised = Arc::clone(&source.recognised);
     told.size.store(source.size, Ordering::Relaxed);
     let counter = Arc::clone(&source.position);
     let block_size = block_size.unwrap_or_else(|| fitting_block_size(source.size));
     let mut reader = BlockReader::new(source, settling, block_size);
     while let Some(bytes) = reader.next_block(reusable.try_recv().unwrap_or_default())? {
+        if let Some(encoding) = recognised.get() {
+            told.encoding.get_or_init(|| encoding);
+        }
         if let Some(settled) = reader.settled {
             told.settled.get_or_init(|| settled);
         }

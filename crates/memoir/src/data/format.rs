@@ -91,8 +91,8 @@ impl Format {
         }
     }
 
-    /// The format that a file's name stands for; endings of compressed files (`.gz`, `.zst`, `.xz`) are
-    /// looked through.
+    /// The format that a file's name stands for; endings of compressed files (`.gz`, `.zst`, `.xz`,
+    /// `.bz2`, `.zip`) are looked through.
     pub fn from_path(path: &Path) -> Option<Self> {
         match extension(path)?.as_str() {
             "svm" | "libsvm" | "txt" => Some(Self::Libsvm),
@@ -186,7 +186,7 @@ pub(super) fn is_vague(path: &Path) -> bool {
 /// The ending of a file's name in lower case, without those of compression.
 fn extension(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let name = [".gz", ".zst", ".xz"]
+    let name = [".gz", ".zst", ".xz", ".bz2", ".zip"]
         .iter()
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(&name);

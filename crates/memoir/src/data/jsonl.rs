@@ -7,9 +7,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::KeepColumns;
+use super::json_values::{LabelsSeed, TextSeed};
+use super::kept::json_entries;
 use super::lines::for_each_line;
 use super::options::{ReadOptions, same_name};
 use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
@@ -25,6 +28,8 @@ pub(super) struct JsonParser {
     /// Whether an option names the key of the labels.
     label_given: bool,
     weight: Option<String>,
+    /// The keys that go to the output.
+    kept: Vec<String>,
     /// What separates labels within a string, if that was asked for.
     separator: Option<String>,
     skip_bad_rows: bool,
@@ -75,19 +80,20 @@ impl<T> Field<T> {
 }
 
 impl JsonParser {
-    pub(super) fn new(options: &ReadOptions, labels_needed: bool) -> Self {
-        let labels = match &options.label_column {
-            Some(name) => vec![name.clone()],
-            None => vec!["label".to_owned(), "labels".to_owned()],
-        };
-        let separator = options
-            .label_separator
-            .clone()
-            .filter(|separator| !separator.is_empty());
+    /// For lines of which `bytes` are the first.
+    pub(super) fn new(options: &ReadOptions, bytes: &[u8], labels_needed: bool) -> Self {
+        let remembered = &options.remembered;
+        let usual = || ["label", "labels"].map(str::to_owned);
+        let labels = options.label_column.clone().map_or_else(
+            || remembered.label_column.iter().cloned().chain(usual()).collect(),
+            |name| vec![name],
+        );
+        let separator = options.separator().filter(|separator| !separator.is_empty());
         Self {
             texts: options
                 .text_column
                 .as_deref()
+                .or(remembered.text_column.as_deref())
                 .unwrap_or("text")
                 .split(',')
                 .map(|key| key.trim().to_owned())
@@ -95,8 +101,15 @@ impl JsonParser {
             label_given: options.label_column.is_some(),
             labels_needed: labels_needed || options.label_column.is_some(),
             labels,
+            kept: match &options.keep_columns {
+                KeepColumns::None => Vec::new(),
+                KeepColumns::All => first_keys(bytes),
+                KeepColumns::Named(names) => names.clone(),
+            },
             weight: options.weight_column.clone(),
-            separator: separator.filter(|_| !options.single_label),
+            separator: separator
+                .filter(|_| !options.is_single_label())
+                .map(str::to_owned),
             skip_bad_rows: options.skip_bad_rows,
         }
     }
@@ -156,10 +169,28 @@ impl JsonParser {
                     }
                 }
             }
+            self.keep(line, parsed);
             parsed.texts.push(&text);
             parsed.push_row(number, classes.iter().copied(), weight);
             Ok(())
         });
+    }
+
+    /// Keeps values for the output, null where a key is missing.
+    fn keep(&self, line: &str, parsed: &mut Parsed) {
+        if self.kept.is_empty() {
+            return;
+        }
+        let entries = json_entries(line);
+        for key in &self.kept {
+            let found = entries.iter().find(|(name, _)| name == key);
+            parsed.kept.push(found.map_or("null", |(_, value)| value.get()));
+        }
+    }
+
+    /// The keys that go to the output.
+    pub(super) fn kept_columns(&self) -> &[String] {
+        &self.kept
     }
 
     fn read_fields<'l>(&self, line: &'l str) -> Result<Fields<'l>, Problem> {
@@ -188,6 +219,16 @@ impl JsonParser {
             ),
         )
     }
+}
+
+/// The keys of the first object.
+fn first_keys(bytes: &[u8]) -> Vec<String> {
+    let lines = bytes
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| std::str::from_utf8(line).ok());
+    let first = lines.map(str::trim).find(|line| line.starts_with('{'));
+    let entries = json_entries(first.unwrap_or_default());
+    entries.into_iter().map(|(key, _)| key).collect()
 }
 
 /// The library's finding in our words. It counts columns from 1, adds the place to its message, and stands
@@ -280,138 +321,5 @@ impl<'l> Visitor<'l> for ObjectVisitor<'_> {
             }
         }
         Ok(fields)
-    }
-}
-
-/// A string, borrowed from the line where it has no escapes; says in errors what it should have been.
-struct TextSeed {
-    expected: &'static str,
-    /// Whether null is an empty string.
-    nullable: bool,
-}
-
-impl TextSeed {
-    fn new(expected: &'static str) -> Self {
-        Self {
-            expected,
-            nullable: false,
-        }
-    }
-}
-
-impl<'l> DeserializeSeed<'l> for TextSeed {
-    type Value = Cow<'l, str>;
-
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
-        if self.nullable {
-            deserializer.deserialize_any(self)
-        } else {
-            deserializer.deserialize_str(self)
-        }
-    }
-}
-
-impl<'l> Visitor<'l> for TextSeed {
-    type Value = Cow<'l, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expected)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Cow<'l, str>, E> {
-        if self.nullable {
-            return Ok(Cow::Borrowed(""));
-        }
-        Err(E::invalid_type(de::Unexpected::Unit, &self))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Cow<'l, str>, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'l, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-}
-
-/// One label or several.
-struct LabelsSeed;
-
-impl<'l> DeserializeSeed<'l> for LabelsSeed {
-    type Value = Vec<Cow<'l, str>>;
-
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'l> Visitor<'l> for LabelsSeed {
-    type Value = Vec<Cow<'l, str>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a label: a string, a whole number, or an array of these")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, text: &'l str) -> Result<Self::Value, E> {
-        LabelSeed.visit_borrowed_str(text).map(|label| vec![label])
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        LabelSeed.visit_str(text).map(|label| vec![label])
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
-        LabelSeed.visit_u64(number).map(|label| vec![label])
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
-        LabelSeed.visit_i64(number).map(|label| vec![label])
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut labels = Vec::new();
-        while let Some(label) = items.next_element_seed(LabelSeed)? {
-            labels.push(label);
-        }
-        Ok(labels)
-    }
-}
-
-/// One label of an array.
-struct LabelSeed;
-
-impl<'l> DeserializeSeed<'l> for LabelSeed {
-    type Value = Cow<'l, str>;
-
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'l> Visitor<'l> for LabelSeed {
-    type Value = Cow<'l, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a label in the array: a string or a whole number")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
     }
 }

@@ -57,11 +57,11 @@ fn token(bytes: &[u8]) -> &[u8] {
 
 impl VectorParser {
     pub(super) fn libsvm(options: &ReadOptions) -> Self {
-        let separator = options.label_separator.clone().unwrap_or_else(|| ",".to_owned());
+        let separator = options.separator().unwrap_or(",").to_owned();
         Self {
             first_index: u64::from(!options.zero_based),
             header: None,
-            separator: (!options.single_label && !separator.is_empty()).then_some(separator),
+            separator: (!options.is_single_label() && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
         }
     }

@@ -39,9 +39,12 @@ pub(super) fn valid_text(bytes: &[u8]) -> Result<&str, Problem> {
 }
 
 /// Parses lines of raw text. Every line is a row, blank ones too, so that answers stay beside their
-/// questions.
-pub(super) fn parse_raw(bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
+/// questions. `keep` says whether lines go to the output, too.
+pub(super) fn parse_raw(bytes: &[u8], skip_bad_rows: bool, keep: bool, parsed: &mut Parsed) {
     for_each_line(bytes, skip_bad_rows, parsed, |line, number, parsed| {
+        if keep {
+            parsed.kept.push(line);
+        }
         parsed.texts.push(line);
         parsed.push_row(number, std::iter::empty(), None);
         Ok(())

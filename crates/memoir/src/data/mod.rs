@@ -17,14 +17,18 @@
 //!
 //! A byte-order mark, Windows line ends, blank lines and a missing last line end are fine in all of them.
 
+mod archive;
 mod blocks;
 mod columns;
 mod dialect;
+mod encoding;
 mod fasttext;
 mod feed;
 mod format;
 mod header;
+mod json_values;
 mod jsonl;
+mod kept;
 mod libsvm;
 mod lines;
 mod number;
@@ -37,8 +41,10 @@ mod settle;
 mod source;
 mod table;
 
+pub use encoding_rs::Encoding;
 pub use format::{Content, Format};
-pub use options::{MAX_FEATURES, ReadOptions};
+pub use kept::{KeepColumns, Kept};
+pub use options::{MAX_FEATURES, ReadOptions, Remembered};
 pub(crate) use parsed::Parsed;
 pub(crate) use reader::{Position, Purpose, Reader};
 pub use report::ReadReport;

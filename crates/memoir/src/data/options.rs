@@ -1,6 +1,9 @@
 //! What the caller says about the data: its format, its columns, how strict to be.
 
-use super::Format;
+use encoding_rs::Encoding;
+use serde::{Deserialize, Serialize};
+
+use super::{Format, KeepColumns};
 
 /// Largest number of features: a mistyped index must not cost gigabytes for tables of that width.
 pub const MAX_FEATURES: usize = 1 << 26;
@@ -11,6 +14,8 @@ pub const MAX_FEATURES: usize = 1 << 26;
 pub struct ReadOptions {
     /// The format; `None` takes it from the name, or from the first line where the name does not say.
     pub format: Option<Format>,
+    /// The encoding of text; `None` means UTF-8, or what is recognised instead (UTF-16, Windows-1252).
+    pub encoding: Option<&'static Encoding>,
     /// What separates the columns of a table; `None` means that the header and the first row tell.
     pub delimiter: Option<u8>,
     /// The table has no header: its columns are called `1`, `2` and so on.
@@ -27,26 +32,76 @@ pub struct ReadOptions {
     /// What separates several labels; `None` means `|` in csv and tsv, `,` in libsvm and xmc, and in jsonl
     /// that several labels are an array.
     pub label_separator: Option<String>,
+    /// Columns that go to the output beside the answers.
+    pub keep_columns: KeepColumns,
     /// The label field is one label, whatever it holds.
     pub single_label: bool,
     /// Bad rows are counted and reported instead of ending the reading.
     pub skip_bad_rows: bool,
     /// Indices in libsvm files count from 0.
     pub zero_based: bool,
+    /// How the training data of a model was read: what counts where nothing above says otherwise.
+    pub remembered: Remembered,
     /// Size of the blocks that are read and parsed as one, in bytes; results do not depend on it. `None` is
     /// best.
     pub block_size: Option<usize>,
 }
 
+/// How the training data of a model was read, as far as options said it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// Columns of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+    /// Column of the labels; later rows may do without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
+    /// What separates several labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_separator: Option<String>,
+    /// Whether the label field is one label, whatever it holds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub single_label: bool,
+}
+
 impl ReadOptions {
+    /// What a model should remember of these options.
+    pub fn to_remember(&self) -> Option<Remembered> {
+        let before = &self.remembered;
+        let remembered = Remembered {
+            text_column: self.text_column.clone().or(before.text_column.clone()),
+            label_column: self.label_column.clone().or(before.label_column.clone()),
+            label_separator: self.separator().map(str::to_owned),
+            single_label: self.is_single_label(),
+        };
+        (remembered != Remembered::default()).then_some(remembered)
+    }
+
+    /// What separates several labels, if that was said.
+    pub(super) fn separator(&self) -> Option<&str> {
+        let remembered = self.remembered.label_separator.as_deref();
+        self.label_separator.as_deref().or(remembered)
+    }
+
+    /// Whether the label field is one label.
+    pub(super) fn is_single_label(&self) -> bool {
+        self.single_label || (self.remembered.single_label && self.label_separator.is_none())
+    }
+
     /// Whether a column of this name would be read, however its letters are capitalised.
     pub(super) fn wants(&self, name: &[u8]) -> bool {
         let name = name.trim_ascii();
         let is = |wanted: &str| same_name(wanted.as_bytes(), name);
-        let text = self.text_column.as_deref().map_or_else(|| is("text"), is);
+        let among = |columns: &str| is(columns) || columns.split(',').any(|column| is(column.trim()));
+        let remembered = |column: &Option<String>| column.as_deref().is_some_and(among);
+        let text = match &self.text_column {
+            Some(columns) => among(columns),
+            None => is("text") || remembered(&self.remembered.text_column),
+        };
         let label = match &self.label_column {
             Some(column) => is(column),
-            None => is("label") || is("labels"),
+            None => is("label") || is("labels") || remembered(&self.remembered.label_column),
         };
         text || label || self.weight_column.as_deref().is_some_and(is)
     }

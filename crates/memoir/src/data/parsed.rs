@@ -1,5 +1,6 @@
 //! What parsing one block yields, whatever the format.
 
+use super::kept::Cells;
 use super::number::whole_value;
 use crate::dataset::{ClassNames, LabelSets};
 use crate::sparse::Rows;
@@ -76,6 +77,8 @@ pub(crate) struct Parsed {
     pub(crate) texts: Texts,
     pub(crate) labels: LabelSets,
     pub(crate) names: ClassNames,
+    /// The cells of all rows that are kept for the output.
+    pub(crate) kept: Cells,
     /// Weights of all rows as soon as one of them has one.
     pub(crate) weights: Option<Vec<f32>>,
     /// The line in the block, counted from 0, where each row begins.
@@ -104,6 +107,7 @@ impl Parsed {
         self.texts.ends.clear();
         self.labels.clear();
         self.names.clear();
+        self.kept.clear();
         self.weights = None;
         self.row_lines.clear();
         self.bad_lines.clear();

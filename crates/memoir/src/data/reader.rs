@@ -10,17 +10,20 @@ use super::libsvm::VectorParser;
 use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS};
 use super::settle::{Settled, Settling};
 use super::table::TableParser;
-use super::{Content, Format, ReadOptions, ReadReport, Source};
+use super::{Content, Format, KeepColumns, ReadOptions, ReadReport, Source};
 use super::{fasttext, lines};
 use crate::{Error, Result, Session};
+
+/// What the only column of raw lines is called in the output.
+const TEXT: &str = "text";
 
 /// A parser of one format, ready for blocks.
 enum Parser {
     Vectors(VectorParser),
-    FastText,
+    FastText { keep: bool },
     Table(TableParser),
     Json(JsonParser),
-    RawLines,
+    RawLines { keep: bool },
 }
 
 impl Parser {
@@ -32,6 +35,12 @@ impl Parser {
         options: &ReadOptions,
         labels_needed: bool,
     ) -> Result<(Self, usize), Problem> {
+        // What has no columns has a text.
+        let keep = match &options.keep_columns {
+            KeepColumns::None => false,
+            KeepColumns::All => true,
+            KeepColumns::Named(names) => names.iter().any(|name| name == TEXT),
+        };
         Ok(match format {
             Format::Libsvm => (Self::Vectors(VectorParser::libsvm(options)), 0),
             Format::Xmc => {
@@ -46,23 +55,33 @@ impl Parser {
                     before + line.len(),
                 )
             }
-            Format::FastText => (Self::FastText, 0),
+            Format::FastText => (Self::FastText { keep }, 0),
             Format::Csv | Format::Tsv => {
                 let (parser, length) = TableParser::open(dialect, bytes, options, labels_needed)?;
                 (Self::Table(parser), length)
             }
-            Format::Jsonl => (Self::Json(JsonParser::new(options, labels_needed)), 0),
-            Format::Lines => (Self::RawLines, 0),
+            Format::Jsonl => (Self::Json(JsonParser::new(options, bytes, labels_needed)), 0),
+            Format::Lines => (Self::RawLines { keep }, 0),
         })
     }
 
     fn parse(&self, bytes: &[u8], skip_bad_rows: bool, parsed: &mut Parsed) {
         match self {
             Self::Vectors(parser) => parser.parse(bytes, parsed),
-            Self::FastText => fasttext::parse(bytes, skip_bad_rows, parsed),
+            Self::FastText { keep } => fasttext::parse(bytes, skip_bad_rows, *keep, parsed),
             Self::Table(parser) => parser.parse(bytes, parsed),
             Self::Json(parser) => parser.parse(bytes, parsed),
-            Self::RawLines => lines::parse_raw(bytes, skip_bad_rows, parsed),
+            Self::RawLines { keep } => lines::parse_raw(bytes, skip_bad_rows, *keep, parsed),
+        }
+    }
+
+    /// Names of the columns that go to the output, and whether their cells are JSON.
+    fn kept_columns(&self) -> (Vec<String>, bool) {
+        match self {
+            Self::Table(parser) => (parser.kept_columns().to_vec(), false),
+            Self::Json(parser) => (parser.kept_columns().to_vec(), true),
+            Self::FastText { keep: true } | Self::RawLines { keep: true } => (vec![TEXT.to_owned()], false),
+            _ => (Vec::new(), false),
         }
     }
 
@@ -221,7 +240,13 @@ impl<'s, 'o> Reader<'s, 'o> {
 
     /// What reading came across, which is then forgotten.
     pub(crate) fn take_report(&mut self) -> ReadReport {
+        self.met.report.encoding = self.feed.encoding();
         std::mem::take(&mut self.met.report)
+    }
+
+    /// Names of the columns that go to the output, and whether their cells are JSON.
+    pub(crate) fn kept_columns(&self) -> (Vec<String>, bool) {
+        self.parser.kept_columns()
     }
 
     /// What the rows hold.

@@ -22,6 +22,8 @@ pub struct ReadReport {
     /// Rows in which the model knows nothing, so that they get no answer (only where data is read for a
     /// model).
     pub unknown_rows: u64,
+    /// The encoding that the text was recognised to be in, if it is not UTF-8.
+    pub encoding: Option<&'static str>,
     /// What the rows hold.
     pub content: Option<Content>,
 }
@@ -29,6 +31,9 @@ pub struct ReadReport {
 impl ReadReport {
     /// Tells the session's observer what the user should know.
     pub(crate) fn tell(&self, name: &str, session: &Session<'_>) {
+        if let Some(encoding) = self.encoding {
+            session.note(format!("{name}: is no UTF-8 and was read as {encoding}"));
+        }
         if self.bad_rows > 0 {
             let rows = counted(self.bad_rows, "bad row", "bad rows");
             session.note(format!("{name}: skipped {rows} ({} read)", self.rows));

@@ -3,22 +3,28 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use liblzma::stream::{CONCATENATED, Stream};
 
+use encoding_rs::Encoding;
+
+use super::archive;
+use super::encoding::Utf8Reader;
 use super::format::{Format, is_vague};
 use crate::{Error, Result};
 
 /// Memory that an xz archive may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_LIMIT: u64 = 1 << 30;
 
-/// A file, standard input, or any other reader. Compressed content (gzip, zstd, xz) is recognised by its
-/// first bytes.
+/// A file, standard input, or any other reader. Compressed content (gzip, zstd, xz, bzip2, zip) is
+/// recognised by its first bytes.
 pub struct Source {
     name: String,
     origin: Origin,
+    /// Whether it is CSV, whatever its name says.
+    table: bool,
 }
 
 enum Origin {
@@ -35,11 +41,13 @@ impl Source {
             return Self {
                 name: "<stdin>".to_owned(),
                 origin: Origin::Stdin,
+                table: false,
             };
         }
         Self {
             name: path.display().to_string(),
             origin: Origin::File(path.to_owned()),
+            table: false,
         }
     }
 
@@ -48,6 +56,15 @@ impl Source {
         Self {
             name: name.into(),
             origin: Origin::Reader(Box::new(reader)),
+            table: false,
+        }
+    }
+
+    /// A table of another kind that `reader` gives as CSV; `name` stands for it in messages.
+    pub fn from_table(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        Self {
+            table: true,
+            ..Self::from_reader(name, reader)
         }
     }
 
@@ -59,6 +76,7 @@ impl Source {
     /// The format that its name stands for, and whether the content may still overrule that.
     pub(super) fn format(&self) -> (Option<Format>, bool) {
         match &self.origin {
+            _ if self.table => (Some(Format::Csv), false),
             Origin::Stdin => (None, true),
             Origin::File(path) => (Format::from_path(path), is_vague(path)),
             Origin::Reader(_) => {
@@ -68,14 +86,15 @@ impl Source {
         }
     }
 
-    /// Opens it as a plain reader of its uncompressed bytes.
+    /// Opens it as a plain reader of its uncompressed text, in UTF-8.
     pub fn into_reader(self) -> Result<Box<dyn Read + Send>> {
-        Ok(self.open()?.reader)
+        Ok(self.open(None)?.reader)
     }
 
-    /// Opens it and looks through its compression.
-    pub(super) fn open(self) -> Result<OpenSource> {
-        let Self { name, origin } = self;
+    /// Opens it, looks through its compression and decodes its text, which is in `encoding` or else in one
+    /// that is recognised.
+    pub(super) fn open(self, encoding: Option<&'static Encoding>) -> Result<OpenSource> {
+        let Self { name, origin, .. } = self;
         let (raw, size, patient): (Box<dyn Read + Send>, u64, bool) = match origin {
             Origin::File(path) => {
                 let file = File::open(&path).map_err(|reason| Error::io(&path, "cannot open", reason))?;
@@ -103,11 +122,14 @@ impl Source {
             name,
             reader: Box::new(io::empty()),
             compression: None,
+            recognised: Arc::default(),
             size,
             position,
             patient,
         };
         source.look_through(counted)?;
+        let reader = std::mem::replace(&mut source.reader, Box::new(io::empty()));
+        source.reader = Box::new(Utf8Reader::new(reader, encoding, Arc::clone(&source.recognised)));
         Ok(source)
     }
 }
@@ -118,6 +140,8 @@ pub(super) struct OpenSource {
     pub(super) name: String,
     reader: Box<dyn Read + Send>,
     compression: Option<Compression>,
+    /// The encoding of its text, if it is not UTF-8 and nobody named it.
+    pub(super) recognised: Arc<OnceLock<&'static str>>,
     /// Size in bytes as stored, or 0 if unknown.
     pub(super) size: u64,
     /// How many of these bytes have been read.
@@ -164,11 +188,10 @@ impl OpenSource {
                 let stream = stream.map_err(|reason| self.explain(reason.into()))?;
                 Box::new(liblzma::bufread::XzDecoder::new_stream(buffered(raw), stream))
             }
-            Some(Compression::Unknown(what)) => {
-                return Err(Error::input(
-                    &self.name,
-                    format!("is compressed with {what}; expected plain data, gzip, zstd or xz"),
-                ));
+            Some(Compression::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(raw))),
+            Some(Compression::Zip) => {
+                self.compression = kind;
+                archive::open(buffered(raw)).map_err(|reason| self.explain(reason))?
             }
         };
         self.compression = kind;
@@ -202,7 +225,8 @@ enum Compression {
     Gzip,
     Zstd,
     Xz,
-    Unknown(&'static str),
+    Bzip2,
+    Zip,
 }
 
 impl Compression {
@@ -211,8 +235,8 @@ impl Compression {
         (&[0x1f, 0x8b], Self::Gzip),
         (&[0x28, 0xb5, 0x2f, 0xfd], Self::Zstd),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0], Self::Xz),
-        (b"BZh?1AY&", Self::Unknown("bzip2")),
-        (b"PK\x03\x04", Self::Unknown("zip")),
+        (b"BZh?1AY&", Self::Bzip2),
+        (archive::MAGIC, Self::Zip),
     ];
 
     /// Whether a longer head could still turn out to be compressed.
@@ -234,7 +258,8 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Xz => "xz",
-            Self::Unknown(name) => name,
+            Self::Bzip2 => "bzip2",
+            Self::Zip => "zip",
         }
     }
 }

@@ -21,6 +21,8 @@ use super::quotes::{BadQuote, QuoteScanner};
 pub(super) struct TableParser {
     dialect: Dialect,
     columns: Columns,
+    /// Names of the columns that go to the output.
+    kept_names: Vec<String>,
     separator: Option<String>,
     skip_bad_rows: bool,
 }
@@ -38,11 +40,12 @@ impl TableParser {
         options: &ReadOptions,
         labels_needed: bool,
     ) -> Result<(Self, usize), Problem> {
-        let separator = options.label_separator.clone().unwrap_or_else(|| "|".to_owned());
+        let separator = options.separator().unwrap_or("|").to_owned();
         let mut parser = Self {
             dialect,
             columns: Columns::default(),
-            separator: (!options.single_label && !separator.is_empty()).then_some(separator),
+            kept_names: Vec::new(),
+            separator: (!options.is_single_label() && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
         };
         let mut reader = dialect.reader(bytes);
@@ -99,12 +102,19 @@ impl TableParser {
             });
         }
         self.columns = Columns::choose(&names, options, labels_needed)?;
+        let kept = self.columns.kept.iter();
+        self.kept_names = kept.map(|&column| names[column].to_owned()).collect();
         Ok(())
     }
 
     /// What was guessed and may be wrong.
     pub(super) fn note(&self) -> Option<&str> {
         self.columns.note.as_deref()
+    }
+
+    /// Names of the columns that go to the output.
+    pub(super) fn kept_columns(&self) -> &[String] {
+        &self.kept_names
     }
 
     /// The column of the labels, unless an option names it.
@@ -198,11 +208,18 @@ impl TableParser {
                 Some(read_weight(record[index].trim_ascii()).map_err(|message| at_field(index, message))?)
             }
         };
+        for &column in &self.columns.kept {
+            // Checked first: a bad row leaves no cell behind.
+            field(column)?;
+        }
         classes.clear();
         if let Some(index) = self.columns.label {
             let labels = field(index)?;
             split_labels(labels, self.separator.as_deref(), &mut parsed.names, classes)
                 .map_err(|message| at_field(index, message))?;
+        }
+        for &column in &self.columns.kept {
+            parsed.kept.push(field(column)?);
         }
         parsed.texts.push(&text);
         parsed.push_row(line, classes.iter().copied(), weight);

@@ -2,8 +2,10 @@
 
 use super::{Confidence, Evaluation, HierarchyTally, Ranking, Report};
 use crate::data::{ReadOptions, Source};
+use crate::dataset::ClassNames;
 use crate::model::Model;
-use crate::prepare::stream_labelled;
+use crate::prepare::{Block, stream_labelled};
+use crate::sparse::Scored;
 use crate::{Error, Result, Session};
 
 /// Predicts all rows of `source` and counts what is right.
@@ -24,6 +26,34 @@ pub fn evaluate_at(
     at: &[usize],
     session: &Session<'_>,
 ) -> Result<Report> {
+    let (report, _) = evaluate_each(model, source, options, at, session, |_| Ok(()))?;
+    Ok(report)
+}
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// The rows that it came with.
+    pub block: &'a Block,
+    /// Its number among them.
+    pub row: usize,
+    /// Its labels, numbered as in `names`.
+    pub labels: &'a [u32],
+    /// The best classes, with probabilities if the model is calibrated.
+    pub best: &'a [Scored],
+    /// Names of the model's classes and, behind them, of those that only the data knows.
+    pub names: &'a ClassNames,
+}
+
+/// As [`evaluate_at`]; hands every row to `each`, and gives the names of all classes met, too.
+pub fn evaluate_each(
+    model: &Model,
+    source: Source,
+    options: &ReadOptions,
+    at: &[usize],
+    session: &Session<'_>,
+    mut each: impl FnMut(&Outcome<'_>) -> Result<()>,
+) -> Result<(Report, ClassNames)> {
     let name = source.name().to_owned();
     let mut evaluation = Evaluation::new();
     let mut ranking = Ranking::new(at);
@@ -51,6 +81,13 @@ pub fn evaluate_at(
                 let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
                 tally.add(&labels, answer.map(|answer| answer.class));
             }
+            each(&Outcome {
+                block: &block,
+                row,
+                labels: &labels,
+                best,
+                names: &names,
+            })?;
             if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
                 // A row without an answer counts among those that no threshold automates.
                 match best.first() {
@@ -76,5 +113,5 @@ pub fn evaluate_at(
         confusion.predicted_name = name(&confusion.predicted);
     }
     report.hierarchy = tally.map(|tally| tally.report());
-    Ok(report)
+    Ok((report, names))
 }

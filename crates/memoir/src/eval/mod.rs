@@ -36,7 +36,7 @@ pub mod theory;
 pub use bands::{Band, FrequencyBand};
 pub use confidence::{Confidence, ConfidenceReport, Coverage, ReliabilityBin, TARGETS};
 pub use confusions::Confusions;
-pub use evaluate::{evaluate, evaluate_at};
+pub use evaluate::{Outcome, evaluate, evaluate_at, evaluate_each};
 pub use hierarchical::{HierarchyReport, HierarchyTally, LevelAccuracy};
 pub use ranking::{Ranking, RankingMeasures};
 pub use report::{Confusion, Report};

@@ -63,7 +63,7 @@ impl Model {
         mut take: impl FnMut(&[Answer<'_>]) -> Result<()>,
     ) -> Result<()> {
         let session = all_threads()?;
-        let (source, options) = (Source::new(path), ReadOptions::default());
+        let (source, options) = (Source::new(path), self.reading(ReadOptions::default()));
         let mut scratch = Scratch::default();
         stream_with(source, &options, &self.preprocessing, &session, |block| {
             block
@@ -76,7 +76,8 @@ impl Model {
 
     /// Measures the model on a file of labelled rows that it was not trained on.
     pub fn evaluate_file(&self, path: impl AsRef<Path>) -> Result<Report> {
-        evaluate(self, Source::new(path), &ReadOptions::default(), &all_threads()?)
+        let options = self.reading(ReadOptions::default());
+        evaluate(self, Source::new(path), &options, &all_threads()?)
     }
 
     /// Why a text gets its answer: the words that speak for it, and for the class that comes second.

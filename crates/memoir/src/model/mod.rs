@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::class_vocabulary::ClassVocabulary;
+use crate::data::{ReadOptions, Remembered};
 use crate::dataset::ClassNames;
 use crate::params::Value;
 use crate::sparse::{RowView, Scored};
@@ -167,6 +168,19 @@ impl Model {
         &self.origin
     }
 
+    /// Keeps how its training data was read, so that later rows can be read alike.
+    pub fn remember(&mut self, options: &ReadOptions) {
+        self.origin.reading = options.to_remember();
+    }
+
+    /// `options`, and where they leave something open, how the training data was read.
+    pub fn reading(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            remembered: self.origin.reading.clone().unwrap_or_default(),
+            ..options
+        }
+    }
+
     /// The same model with weights of this precision.
     pub fn with_precision(mut self, precision: Precision) -> Result<Self> {
         self.scorer = self.scorer.with_precision(precision)?;
@@ -191,6 +205,9 @@ pub struct Origin {
     /// Sum of the weights of the training rows, if such were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_weights: Option<f64>,
+    /// How its training data was read, as far as options said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Remembered>,
     /// Training rows of each class.
     #[serde(skip)]
     pub class_counts: Vec<u32>,

@@ -19,7 +19,7 @@ const UNFINISHED: (&str, &str) = (".memoir-", ".partial");
 /// left behind. What killed programs left in the folder is removed.
 ///
 /// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
-pub fn write_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub fn write_beside(path: &Path, fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
     let fail = |reason| Error::io(path, "cannot write", reason);
     let (target, permissions) = target(path)?;
     let folder = match target.parent() {

@@ -2,9 +2,9 @@
 //! repeat them.
 //!
 //! Without it, new rows move weights that old rows would have held in place, and nothing tells a new class
-//! from rows of old ones. The sample is fair to every part of a stream: each row has a position in the order of
-//! its class that depends on nothing but the row, and of every class the first rows are kept, in proportion
-//! to its size. So a sample of an earlier sample and new rows is about the sample of all rows.
+//! from rows of old ones. The sample is fair to every part of a stream: each row has a position in the order
+//! of its class that depends on nothing but the row, and of every class the first rows are kept, in
+//! proportion to its size. So a sample of an earlier sample and new rows is about the sample of all rows.
 
 use xxhash_rust::xxh3::xxh3_64;
 

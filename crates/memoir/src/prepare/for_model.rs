@@ -1,7 +1,9 @@
 //! Rows for a model that is there: all at once to evaluate it, or block by block.
 
+use std::sync::Arc;
+
 use super::assemble::Assembly;
-use crate::data::{Content, Format, Parsed, Purpose, ReadOptions, ReadReport, Reader, Source};
+use crate::data::{Content, Format, Kept, Parsed, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
 use crate::sparse::Rows;
 use crate::text::{Input, Preprocessing, TextScratch};
@@ -16,6 +18,8 @@ pub struct Block {
     pub labels: LabelSets,
     /// Names of the classes that occur in this block.
     pub classes: ClassNames,
+    /// The columns of the input that were asked for.
+    pub kept: Kept,
     /// 1-based number of the line where each row begins.
     pub lines: Vec<u64>,
     /// The same of each row that was bad and left out.
@@ -98,6 +102,8 @@ fn stream(
     let mut reader = Reader::open(source, options, purpose, session)?;
     check_content(&reader, preprocessing)?;
     let (mut unlabelled, mut unknown) = (0, 0);
+    let (columns, json) = reader.kept_columns();
+    let columns: Arc<[String]> = columns.into();
     reader.run(
         |parsed| prepare(parsed, preprocessing),
         |parsed, prepared, position| {
@@ -113,6 +119,11 @@ fn stream(
                 rows: std::mem::take(&mut parsed.rows),
                 labels: std::mem::take(&mut parsed.labels),
                 classes: std::mem::take(&mut parsed.names),
+                kept: Kept {
+                    columns: Arc::clone(&columns),
+                    json,
+                    cells: std::mem::take(&mut parsed.kept),
+                },
                 lines,
                 skipped,
             })

@@ -14,6 +14,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 mod text_choice;
+mod unprepared;
 
 use rayon::prelude::*;
 
@@ -28,6 +29,8 @@ pub use for_model::{Block, read_with, stream_labelled, stream_with};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};
 pub(crate) use text_choice::judge;
+pub(crate) use unprepared::vector_hash;
+pub use unprepared::{UnpreparedRows, stream_unprepared};
 
 /// Labelled examples: where they come from, or what they are.
 pub enum Examples<'a> {

@@ -31,8 +31,8 @@ pub struct RowNeeds {
     /// more.
     pub length_power: f32,
     /// From 0 to 1: how much less a feature weighs that is spread over many classes. Its weight is
-    /// multiplied by `1 - e H / ln n`, with e this number and H the entropy of the classes over the feature's n
-    /// occurrences.
+    /// multiplied by `1 - e H / ln n`, with e this number and H the entropy of the classes over the
+    /// feature's n occurrences.
     pub entropy_weighting: f32,
 }
 

@@ -237,6 +237,7 @@ fn origin(method: &Method, base: Option<&Model>, data: &Dataset, session: &Sessi
         rows,
         row_weights,
         class_counts,
+        reading: None,
     }
 }
 

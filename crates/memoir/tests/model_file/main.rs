@@ -85,6 +85,7 @@ fn model(input: Input, precision: Precision) -> Model {
         replay: kept_rows(),
         vocabulary: None,
         origin: Origin {
+            reading: None,
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),
             chosen: [("step".to_owned(), Value::Number(0.5))].into(),

@@ -1,0 +1,147 @@
+//! Standard input and files whose name does not say what they are, each with what must come of it.
+
+use crate::odd_files::{PREDICT, Prints, PrintsAndSays, Refuses, Works, case, check};
+
+#[test]
+fn content_tells_tables_from_lines() {
+    check(vec![
+        case(
+            "a piped table",
+            "-",
+            "text,id\ngreen tea,1\nprinter,2\n",
+            PREDICT,
+            Prints("hot\noffice\n"),
+        ),
+        case(
+            "with semicolons",
+            "-",
+            "id;text\n1;tea, green\n",
+            PREDICT,
+            Prints("hot\n"),
+        ),
+        case("with tabs", "-", "id\tText\n1\ttea\n", PREDICT, Prints("hot\n")),
+        case("without a row", "-", "text,id\n", PREDICT, Refuses("has no rows")),
+        case(
+            "a table called .txt",
+            "a.txt",
+            "id,text\n1,green tea\n",
+            PREDICT,
+            Prints("hot\n"),
+        ),
+        case(
+            "unknown columns",
+            "-",
+            "id,title\n1,green tea\n",
+            PREDICT,
+            Refuses("looks like a table with the columns `id`, `title` (separated by `,`)"),
+        ),
+        case(
+            "the way out",
+            "-",
+            "id,title\n1,green tea\n",
+            PREDICT,
+            Refuses("give `--text-column`, and if every line is a text, `--format` with lines"),
+        ),
+        case(
+            "named columns",
+            "-",
+            "id,title\n1,green tea\n",
+            "predict m FILE --text-column title",
+            Prints("hot\n"),
+        ),
+        case(
+            "named lines",
+            "-",
+            "green,tea\nshoe,lace\n",
+            "predict m FILE --format lines",
+            Prints("hot\nwear\n"),
+        ),
+        case(
+            "prose with commas",
+            "-",
+            "tea, green\nshoe, lace\n",
+            PREDICT,
+            Prints("hot\nwear\n"),
+        ),
+        case("one line", "-", "green,tea\n", PREDICT, Prints("hot\n")),
+        case("no last line end", "-", "green tea", PREDICT, Prints("hot\n")),
+        case(
+            "a line that begins with #",
+            "-",
+            "#1 green tea\nshoe\n",
+            PREDICT,
+            Prints("hot\nwear\n"),
+        ),
+        case(
+            "one column",
+            "-",
+            "text\ngreen tea\nshoe\n",
+            PREDICT,
+            Prints("hot\nwear\n"),
+        ),
+        case(
+            "one word",
+            "-",
+            "text\n",
+            PREDICT,
+            PrintsAndSays("\n", "1 row has no known word and so no answer"),
+        ),
+        case(
+            "JSON",
+            "-",
+            "{\"text\": \"green tea\"}\n",
+            PREDICT,
+            Prints("hot\n"),
+        ),
+        case(
+            "JSON over lines",
+            "-",
+            "{\n\"text\": \"green tea\"\n}\n",
+            PREDICT,
+            Refuses("expected one JSON object per line"),
+        ),
+        case(
+            "an array",
+            "-",
+            "[{\"text\": \"green tea\"}]\n",
+            PREDICT,
+            Refuses("expected one JSON object per line"),
+        ),
+        case(
+            "fastText",
+            "-",
+            "__label__hot green tea\n",
+            PREDICT,
+            Prints("hot\n"),
+        ),
+        case(
+            "piped training",
+            "-",
+            "text,label\ntea,a\ncoffee,b\nblack tea,a\n",
+            "train FILE --model t --quiet",
+            Works,
+        ),
+        case(
+            "lines to train on",
+            "-",
+            "tea\ncoffee\n",
+            "train FILE --model t",
+            Refuses("raw lines have no labels"),
+        ),
+        case(
+            "vectors",
+            "a.svm",
+            "1 3:1 17:0.5\n",
+            PREDICT,
+            Refuses("trained on text, but a.svm holds vectors"),
+        ),
+        case("nothing", "a.csv", "", PREDICT, Refuses("is empty")),
+        case(
+            "a header only",
+            "a.csv",
+            "text\n",
+            PREDICT,
+            Refuses("has no rows"),
+        ),
+    ]);
+}

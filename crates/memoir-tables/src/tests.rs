@@ -1,0 +1,103 @@
+//! What is written is read back, as CSV with all fields quoted.
+
+use std::fs::File;
+use std::io::{BufWriter, Read as _};
+use std::path::Path;
+
+use memoir_report::table::{Cell, CellKind, Column};
+
+use crate::{TableFile, arrow, excel, pipe};
+
+const NAMES: [&str; 3] = ["a.parquet", "a.feather", "a.xlsx"];
+
+fn kind(path: &Path) -> TableFile {
+    TableFile::of(path).expect("a kind of table")
+}
+
+fn write(path: &Path, rows: &[[Cell<'_>; 4]]) {
+    let kinds = [CellKind::Text, CellKind::Text, CellKind::Whole, CellKind::Number];
+    let columns = ["id", "text; long", "n", "p"].into_iter().zip(kinds);
+    let columns: Vec<_> = columns.map(|(name, kind)| Column::new(name, kind)).collect();
+    let mut file = BufWriter::new(File::create(path).expect("made"));
+    let mut table = kind(path).writer(&columns, &mut file).expect("begun");
+    for row in rows {
+        table.write(row).expect("written");
+    }
+    table.finish().expect("finished");
+}
+
+/// The file as CSV, or what is wrong with it.
+fn read(path: &Path) -> Result<String, String> {
+    let file = File::open(path).expect("there");
+    let reader = match kind(path) {
+        TableFile::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
+        TableFile::Arrow => pipe::read(move |out| arrow::read_ipc(file, out)),
+        TableFile::Excel => pipe::read(move |out| excel::read(file, out)),
+    };
+    let mut text = String::new();
+    let read = reader.expect("a pipe").read_to_string(&mut text);
+    read.map(|_| text).map_err(|reason| reason.to_string())
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in NAMES {
+        let path = folder.path().join(name);
+        let rows = [
+            [
+                Cell::Text("007"),
+                Cell::Text("green \"tea\",\nhot"),
+                Cell::Whole(3),
+                Cell::Number(0.1),
+            ],
+            [Cell::Json("\"é\""), Cell::Json("null"), Cell::Empty, Cell::Empty],
+        ];
+        write(&path, &rows);
+        assert_eq!(
+            read(&path).expect("read"),
+            "\"id\",\"text; long\",\"n\",\"p\"\n\"007\",\"green \"\"tea\"\",\nhot\",\"3\",\"0.1\"\n\"é\",\"\",\"\",\"\"\n",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn many_rows_go_through_several_batches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in NAMES {
+        let path = folder.path().join(name);
+        let texts: Vec<String> = (0..20_000).map(|row| format!("row {row}")).collect();
+        let rows: Vec<[Cell<'_>; 4]> = texts
+            .iter()
+            .map(|text| [Cell::Text(text), Cell::Empty, Cell::Whole(1), Cell::Number(0.5)])
+            .collect();
+        write(&path, &rows);
+        let read = read(&path).expect("read");
+        assert_eq!(read.lines().count(), 20_001, "{name}");
+        assert!(read.ends_with("\"row 19999\",\"\",\"1\",\"0.5\"\n"), "{name}");
+    }
+}
+
+#[test]
+fn files_that_are_something_else_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in NAMES {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "text,label\ntea,a\n").expect("written");
+        assert!(read(&path).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn what_excel_cannot_hold_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut file = BufWriter::new(File::create(folder.path().join("a.xlsx")).expect("made"));
+    let columns = [Column::new("text", CellKind::Text)];
+    let mut table = TableFile::Excel.writer(&columns, &mut file).expect("begun");
+    let problem = table.write(&[Cell::Text(&"x".repeat(40_000))]).unwrap_err();
+    assert!(
+        problem.to_string().contains("more than 32767 characters"),
+        "{problem}"
+    );
+}

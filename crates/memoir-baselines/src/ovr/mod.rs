@@ -63,7 +63,7 @@ parameters! {
         /// Weight of the loss against the size of the weights (C)
         cost: f64 = "1" in Kind::Number(1e-6, 1e6);
         /// Value of a constant feature added to every row; 0 means none
-        bias: f64 = "0" in Kind::Number(0.0, 1e3);
+        bias: f64 = "1" in Kind::Number(0.0, 1e3);
         /// Stop when no dual variable's projected gradient is larger
         tolerance: f64 = "0.01" in Kind::Number(1e-9, 10.0);
         /// Passes over all rows after which a class is given up as it is

@@ -27,13 +27,13 @@ measured() { # NAME COMMAND... : runs it, and notes CPU seconds and peak memory
 for pair in 1:ovr 4:msvm; do
     solver=${pair%%:*}
     ours=${pair##*:}
-    bias=()
-    [ "$ours" = ovr ] && bias=(--bias 0)
+    bias=() parameters=()
+    [ "$ours" = ovr ] && bias=(--bias 0) parameters=(bias=0)
     measured "liblinear-s$solver" liblinear-train -s "$solver" -c 1 "$work/train.svm" "$work/liblinear.model"
     liblinear-predict "$work/test.svm" "$work/liblinear.model" "$work/predictions"
     echo "objective: $("$bin/objective" liblinear "$work/train.svm" "$work/liblinear.model")"
     measured "$ours" "$bin/memoir" train "$work/train.svm" --model "$work/$ours.memoir" --algorithm "$ours" \
         "${bias[@]}" --weighting raw --threads 1 --quiet
     "$bin/memoir" evaluate "$work/$ours.memoir" "$work/test.svm" --json | grep '"accuracy"'
-    echo "objective: $("$bin/objective" "$ours" "$work/train.svm")"
+    echo "objective: $("$bin/objective" "$ours" "$work/train.svm" "${parameters[@]}")"
 done

@@ -103,11 +103,7 @@ class Keeping(Part):
             for name, value in about["params"].items()
         }
         # Another version may have had parameters that this one lacks: the model answers all the same.
-        told = {
-            name: value
-            for name, value in told.items()
-            if name in defaults and value != defaults[name]
-        }
+        told = {name: value for name, value in told.items() if name in defaults and value != defaults[name]}
         return {**told, "random_state": about["seed"]}
 
     def _after_load(self, model: Any) -> None:

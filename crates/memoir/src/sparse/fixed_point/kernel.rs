@@ -30,7 +30,7 @@ impl Machine {
     }
 }
 
-/// What scores are added up in: 32 bits, or 16 bits that leave out what the choice of rivals hardly depends on.
+/// What scores are added up in: 32 bits, or 16 bits that leave out what hardly decides on rivals.
 pub(crate) trait Sum: Copy + Default + Ord + Into<i32> + Sync + Send + std::fmt::Debug {
     /// The lowest, below every score.
     const LOWEST: Self;

@@ -48,7 +48,7 @@ impl VocabularySource {
             None => read_table(Source::new(file), &mut builder)?,
         }
         if let Some(rule) = rule {
-            rule.apply(&mut builder);
+            rule.apply(&mut builder)?;
         }
         let options = BuilderOptions {
             languages: self.languages.clone(),

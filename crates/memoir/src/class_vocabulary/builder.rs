@@ -121,6 +121,23 @@ impl VocabularyBuilder {
         self.replaced_by.push((concept, by));
     }
 
+    /// A new concept for a code. Its id is the code, unless that is the id of something else: ids may be
+    /// running numbers, and codes too.
+    pub(super) fn concept_for_code(&mut self, code: &str) -> Result<u32> {
+        let mut id = code.to_owned();
+        while let Some(taken) = self.ids.find(&id)
+            && self.described[taken as usize]
+        {
+            id.push('*');
+        }
+        let concept = self.concept(&id);
+        self.describe(concept);
+        if id != code {
+            self.term(concept, TermKind::Notation, "", code)?;
+        }
+        Ok(concept)
+    }
+
     /// The id and the notation of each described concept, to make relations from.
     pub(super) fn codes(&self) -> Vec<(u32, String)> {
         let mut codes: Vec<Option<&str>> = vec![None; self.ids.len()];

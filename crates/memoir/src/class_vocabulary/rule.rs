@@ -1,5 +1,7 @@
 //! Hierarchies that are written in the codes of the classes: `512.55` lies under `512`, `51` and `5`.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::VocabularyBuilder;
@@ -67,7 +69,7 @@ impl HierarchyRule {
 
     /// Adds the relations that the codes of the concepts in `builder` tell, and concepts for codes that it
     /// lacks. The code of a concept is its notation, or its id if it has none.
-    pub fn apply(&self, builder: &mut VocabularyBuilder) {
+    pub fn apply(&self, builder: &mut VocabularyBuilder) -> Result<()> {
         let codes = builder.codes();
         let mut concepts: FxHashMap<&str, u32> = FxHashMap::default();
         for (concept, code) in &codes {
@@ -76,11 +78,10 @@ impl HierarchyRule {
         for (concept, code) in &codes {
             let mut above: Option<u32> = None;
             for broader in self.broader_codes(code) {
-                let number = *concepts.entry(broader).or_insert_with(|| {
-                    let number = builder.concept(broader);
-                    builder.describe(number);
-                    number
-                });
+                let number = match concepts.entry(broader) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(new) => *new.insert(builder.concept_for_code(broader)?),
+                };
                 if let Some(above) = above.filter(|&above| above != number) {
                     builder.broader(number, above);
                 }
@@ -90,5 +91,6 @@ impl HierarchyRule {
                 builder.broader(*concept, above);
             }
         }
+        Ok(())
     }
 }

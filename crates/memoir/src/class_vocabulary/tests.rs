@@ -268,3 +268,22 @@ fn texts_about_classes_are_names_other_names_and_definitions() {
         expected.map(|(class, kind, text)| (class, kind, text.to_owned()))
     );
 }
+
+#[test]
+fn codes_that_look_like_ids_are_concepts_of_their_own() {
+    let mut builder = VocabularyBuilder::new();
+    let table = "id,notation\n1,110\n2,120\n11,210\n";
+    let source = Source::from_reader("v.csv", std::io::Cursor::new(table));
+    read_table(source, &mut builder).unwrap();
+    let rule = HierarchyRule::parse("prefix:1,2").unwrap();
+    rule.apply(&mut builder).unwrap();
+    let (vocabulary, _) = builder.finish(&BuilderOptions::default()).unwrap();
+    let above = vocabulary.broader(0)[0];
+    assert_eq!(
+        (vocabulary.id(above), vocabulary.notation(above)),
+        ("11*", Some("11"))
+    );
+    let top = vocabulary.broader(above)[0];
+    assert_eq!((vocabulary.id(top), vocabulary.notation(top)), ("1*", Some("1")));
+    assert_eq!(vocabulary.broader(vocabulary.broader(1)[0]), [top]);
+}

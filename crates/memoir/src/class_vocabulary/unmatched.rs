@@ -44,7 +44,7 @@ fn from_labels(
         }
     }
     if let Some(rule) = rule {
-        rule.apply(&mut builder);
+        rule.apply(&mut builder)?;
     }
     builder.finish(&BuilderOptions::default())
 }

@@ -25,10 +25,13 @@ const FEWEST_CLASSES: usize = 100;
 const ONE_HELD_OUT_IN: usize = 4;
 
 /// How much a name counts where nothing says otherwise, beside rows of weight 1. Other texts count once.
-const USUAL_WEIGHT: f32 = 2.0;
+const USUAL_WEIGHT: f32 = 1.0;
+
+/// How much each text about a class without rows counts: nothing else speaks for the class.
+const UNSEEN_WEIGHT: f32 = 3.0;
 
 /// What else a name may count.
-const OTHER_WEIGHTS: [f32; 2] = [1.0, 4.0];
+const OTHER_WEIGHTS: [f32; 2] = [2.0, 0.5];
 
 /// By what share a score must rise for something else than names that count as usual: what a sample says of
 /// small differences is chance.
@@ -196,23 +199,25 @@ impl ClassTexts {
     pub(super) fn append_to(&self, data: &mut Dataset, choice: DescriptionChoice) {
         let before = data.len();
         let width = data.rows.width();
-        let mut counts = Vec::new();
+        let counts = data.labels.class_counts(data.classes.len());
+        let mut added = Vec::new();
         for (row, &(class, kind)) in self.rows.iter().zip(&self.about) {
-            if choice.takes(kind) && !row.is_empty() {
+            let is_unseen = counts[class as usize] == 0;
+            if (is_unseen || choice.takes(kind)) && !row.is_empty() {
                 data.rows.push(row);
                 data.labels.push([class]);
-                counts.push(if kind == TermKind::Name {
-                    choice.weight
-                } else {
-                    1.0
+                added.push(match kind {
+                    _ if is_unseen => UNSEEN_WEIGHT,
+                    TermKind::Name => choice.weight,
+                    _ => 1.0,
                 });
             }
         }
         data.rows.set_width(width);
-        data.description_rows = counts.len();
-        if !counts.is_empty() {
+        data.description_rows = added.len();
+        if !added.is_empty() {
             let weights = data.weights.get_or_insert_with(|| vec![1.0; before]);
-            weights.extend(counts);
+            weights.extend(added);
         }
     }
 }
@@ -271,14 +276,23 @@ mod tests {
 
     #[test]
     fn appended_rows_count_as_chosen_and_are_marked() {
-        let (mut data, mut texts) = world(100, true);
-        texts.about[3].1 = TermKind::Definition;
-        texts.about[4].1 = TermKind::Alternative;
-        texts.append_to(&mut data, DescriptionChoice::up_to(TermKind::Alternative));
-        assert_eq!((data.len(), data.description_rows), (149, 49));
-        assert_eq!(
-            data.weights.unwrap()[99..104],
-            [1.0, USUAL_WEIGHT, USUAL_WEIGHT, USUAL_WEIGHT, 1.0]
-        );
+        let (mut data, mut texts) = world(40, true);
+        // Classes from 40 on have no rows.
+        for (class, kind) in [
+            (2, TermKind::Alternative),
+            (3, TermKind::Definition),
+            (41, TermKind::Definition),
+        ] {
+            texts.about[class].1 = kind;
+        }
+        let choice = DescriptionChoice {
+            weight: 2.0,
+            ..DescriptionChoice::up_to(TermKind::Alternative)
+        };
+        texts.append_to(&mut data, choice);
+        assert_eq!((data.len(), data.description_rows), (89, 49));
+        let weights = data.weights.unwrap();
+        assert_eq!(weights[39..44], [1.0, 2.0, 2.0, 1.0, 2.0]);
+        assert_eq!(weights[79..], [UNSEEN_WEIGHT; 10]);
     }
 }

@@ -81,7 +81,11 @@ impl AnswerSets {
         }
         let rows: Vec<(Vec<Scored>, &[u32])> = sample
             .all_rows()
-            .map(|row| (calibration.with_probabilities(row.known, row.best), row.labels))
+            .map(|row| {
+                // Rows of which nothing is known get no answer.
+                let best = if row.known == 0 { &[] } else { row.best };
+                (calibration.with_probabilities(row.known, best), row.labels)
+            })
             .collect();
         let deepest = hierarchy.map_or(0, Hierarchy::deepest);
         // The deepest level has classes only.

@@ -1,8 +1,9 @@
 //! Texts about classes as training rows: which of them are worth learning from, and how much they count.
 //!
-//! What helps differs: names nearly always do, definitions only where rows read like them. So the default
-//! algorithm is trained on a sample of the classes, with all their rows but some, and answers for these tell
-//! which texts help.
+//! Names nearly always help, and how much they should count differs. So the default algorithm is trained on a
+//! sample of the classes, with all their rows but some, and answers for these tell what helps. Definitions
+//! are learned from only where a class has no rows: beside rows they did harm, although samples spoke for
+//! them.
 
 use rand::seq::SliceRandom;
 
@@ -37,46 +38,34 @@ const OTHER_WEIGHTS: [f32; 2] = [2.0, 0.5];
 /// small differences is chance.
 const GAIN: f64 = 1.02;
 
-/// Which texts count, and how much.
+/// How much names count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DescriptionChoice {
-    /// The least telling kind of text that is taken; nothing if none is.
-    last_kind: Option<TermKind>,
-    /// How much a name counts.
+    /// The weight of a preferred name; 0 if names are not learned from. Alternative names count once.
     weight: f32,
 }
 
 impl DescriptionChoice {
-    const NOTHING: Self = Self {
-        last_kind: None,
-        weight: 0.0,
-    };
-
-    fn up_to(kind: TermKind) -> Self {
-        Self {
-            last_kind: Some(kind),
-            weight: USUAL_WEIGHT,
-        }
-    }
+    const NOTHING: Self = Self { weight: 0.0 };
+    const USUAL: Self = Self { weight: USUAL_WEIGHT };
 
     /// In words, for the user.
     pub(super) fn describe(self) -> String {
-        match self.last_kind {
-            None => "no texts about classes are learned from: they did not help on held-out rows".to_owned(),
-            Some(kind) => {
-                let others = match kind {
-                    TermKind::Name => "",
-                    TermKind::Alternative => "; alternative names as one",
-                    _ => "; alternative names and definitions as one",
-                };
-                let rows = if self.weight == 1.0 { "row" } else { "rows" };
-                format!("names of classes count as {} {rows} each{others}", self.weight)
-            }
+        match self.weight {
+            0.0 => "names of classes are not learned from: they did not help on held-out rows".to_owned(),
+            1.0 => "names of classes are learned from".to_owned(),
+            weight => format!("names of classes are learned from and count as {weight} rows each"),
         }
     }
 
-    fn takes(self, kind: TermKind) -> bool {
-        self.last_kind.is_some_and(|last| kind <= last)
+    /// How much a text of this kind about a class counts.
+    fn weight_of(self, kind: TermKind, is_unseen: bool) -> f32 {
+        match kind {
+            _ if is_unseen => UNSEEN_WEIGHT,
+            TermKind::Name => self.weight,
+            TermKind::Alternative if self != Self::NOTHING => 1.0,
+            _ => 0.0,
+        }
     }
 }
 
@@ -84,7 +73,7 @@ impl Described {
     /// Chooses by some rows of `data`.
     pub(super) fn choose(&self, data: &Dataset, session: &Session<'_>) -> Result<DescriptionChoice> {
         let Some(sample) = Sample::draw(data, &self.texts, session) else {
-            return Ok(DescriptionChoice::up_to(TermKind::Alternative));
+            return Ok(DescriptionChoice::USUAL);
         };
         sample.choose(session)
     }
@@ -165,7 +154,7 @@ impl Sample {
 
     /// Names that count as usual, unless something else is clearly better.
     fn choose(&self, session: &Session<'_>) -> Result<DescriptionChoice> {
-        let mut best = DescriptionChoice::up_to(TermKind::Alternative);
+        let mut best = DescriptionChoice::USUAL;
         let mut score = self.score(best, session)?;
         let mut try_out = |choice: DescriptionChoice, best: &mut DescriptionChoice| -> Result<()> {
             let of_choice = self.score(choice, session)?;
@@ -174,12 +163,8 @@ impl Sample {
             }
             Ok(())
         };
-        let has_definitions = |(_, kind): &(u32, TermKind)| *kind == TermKind::Definition;
-        if self.texts.about.iter().any(has_definitions) {
-            try_out(DescriptionChoice::up_to(TermKind::Definition), &mut best)?;
-        }
         for weight in OTHER_WEIGHTS {
-            try_out(DescriptionChoice { weight, ..best }, &mut best)?;
+            try_out(DescriptionChoice { weight }, &mut best)?;
         }
         try_out(DescriptionChoice::NOTHING, &mut best)?;
         Ok(best)
@@ -202,15 +187,11 @@ impl ClassTexts {
         let counts = data.labels.class_counts(data.classes.len());
         let mut added = Vec::new();
         for (row, &(class, kind)) in self.rows.iter().zip(&self.about) {
-            let is_unseen = counts[class as usize] == 0;
-            if (is_unseen || choice.takes(kind)) && !row.is_empty() {
+            let weight = choice.weight_of(kind, counts[class as usize] == 0);
+            if weight > 0.0 && !row.is_empty() {
                 data.rows.push(row);
                 data.labels.push([class]);
-                added.push(match kind {
-                    _ if is_unseen => UNSEEN_WEIGHT,
-                    TermKind::Name => choice.weight,
-                    _ => 1.0,
-                });
+                added.push(weight);
             }
         }
         data.rows.set_width(width);
@@ -265,7 +246,7 @@ mod tests {
 
     #[test]
     fn texts_that_help_are_taken_and_others_are_not() {
-        assert!(chosen(1000, true).unwrap().takes(TermKind::Name));
+        assert!(chosen(1000, true).unwrap().weight > 0.0);
         assert_eq!(chosen(1000, false), Some(DescriptionChoice::NOTHING));
     }
 
@@ -285,10 +266,7 @@ mod tests {
         ] {
             texts.about[class].1 = kind;
         }
-        let choice = DescriptionChoice {
-            weight: 2.0,
-            ..DescriptionChoice::up_to(TermKind::Alternative)
-        };
+        let choice = DescriptionChoice { weight: 2.0 };
         texts.append_to(&mut data, choice);
         assert_eq!((data.len(), data.description_rows), (89, 49));
         let weights = data.weights.unwrap();

@@ -31,7 +31,7 @@ pub struct FitOptions<'a> {
     pub base_model: Option<&'a Model>,
     /// Learn from each row once for each of its labels, as the paper does.
     pub replicate: bool,
-    /// Names and relations of the classes. Names, and definitions where they help, are learned from.
+    /// Names and relations of the classes. Names are learned from.
     pub vocabulary: Option<VocabularyRequest>,
 }
 

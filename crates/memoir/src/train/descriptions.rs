@@ -1,7 +1,7 @@
 //! Texts about classes as training rows: which of them are worth learning from, and how much they count.
 //!
-//! Names nearly always help, and how much they should count differs. So the default algorithm is trained on a
-//! sample of the classes, with all their rows but some, and answers for these tell what helps. Definitions
+//! Names nearly always help, and how much they should count differs. So the default algorithm is trained on
+//! a sample of the classes, with all their rows but some, and answers for these tell what helps. Definitions
 //! are learned from only where a class has no rows: beside rows they did harm, although samples spoke for
 //! them.
 

@@ -1,4 +1,5 @@
-//! Texts about classes that training can learn from: names, other names, definitions.
+//! Texts about classes that training can learn from: names and other names. Definitions did harm: they made
+//! classes of words that rows of many classes have.
 
 use super::{ClassVocabulary, TermKind};
 
@@ -7,15 +8,14 @@ use super::{ClassVocabulary, TermKind};
 pub(crate) struct ClassText {
     /// The class.
     pub(crate) class: u32,
-    /// What the text is: [`TermKind::Name`], [`TermKind::Alternative`] or [`TermKind::Definition`].
+    /// What the text is: [`TermKind::Name`] or [`TermKind::Alternative`].
     pub(crate) kind: TermKind,
     /// The text.
     pub(crate) text: String,
 }
 
 impl ClassVocabulary {
-    /// The texts about all classes: for each language the preferred name, the other names in one text, the
-    /// definition. Names of all classes come first, definitions last.
+    /// The texts about all classes: for each language the preferred name, and the other names in one text.
     pub(crate) fn class_texts(&self) -> Vec<ClassText> {
         let mut texts: Vec<ClassText> = Vec::new();
         for class in 0..self.attached_classes() as u32 {
@@ -26,7 +26,7 @@ impl ClassVocabulary {
             let mut last = None;
             for term in self.terms(concept) {
                 let kind = match term.kind {
-                    TermKind::Id | TermKind::Notation => continue,
+                    TermKind::Id | TermKind::Notation | TermKind::Definition => continue,
                     TermKind::Hidden => TermKind::Alternative,
                     kind => kind,
                 };
@@ -48,7 +48,6 @@ impl ClassVocabulary {
                 last = Some((kind, term.language));
             }
         }
-        texts.sort_by_key(|text| text.kind);
         texts
     }
 }

@@ -38,8 +38,6 @@ pub struct Described {
     pub defects: Defects,
     /// Texts about classes; none where the examples are vectors.
     pub texts: ClassTexts,
-    /// Number of classes that examples have; those behind them only have names.
-    seen_classes: usize,
 }
 
 /// Texts about classes as rows.
@@ -58,7 +56,6 @@ impl Described {
         if request.strict && !defects.is_empty() {
             return Err(Error::Mismatch(format!("the vocabulary has defects: {defects}")));
         }
-        let seen_classes = classes.len();
         if request.unseen_classes {
             vocabulary.add_unseen_classes(classes);
         }
@@ -66,23 +63,19 @@ impl Described {
             vocabulary,
             defects,
             texts: ClassTexts::default(),
-            seen_classes,
         })
     }
 
     /// Counts the texts about classes behind those that `counter` has counted.
     pub(super) fn count(&mut self, analyzer: &Analyzer, counter: &mut TextCounter) -> Result<()> {
-        let mut texts = self.vocabulary.class_texts();
-        // Beside examples definitions do harm.
-        texts.retain(|text| text.kind.is_name() || text.class as usize >= self.seen_classes);
+        let texts = self.vocabulary.class_texts();
         self.texts.about = texts.iter().map(|text| (text.class, text.kind)).collect();
         counter.merge(CountedBlock::count(analyzer, texts.iter().map(|text| &text.text)))
     }
 
-    /// Number of texts that were counted, and how many of them, which are the first, are names.
-    pub(super) fn counted_texts(&self) -> (usize, usize) {
-        let names = self.texts.about.iter().filter(|(_, kind)| kind.is_name()).count();
-        (self.texts.about.len(), names)
+    /// Number of texts that were counted.
+    pub(super) fn counted_texts(&self) -> usize {
+        self.texts.about.len()
     }
 
     /// Labels the texts, which are the last rows of `data`.

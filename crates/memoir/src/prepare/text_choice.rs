@@ -28,10 +28,8 @@ pub(super) fn text_features(
     if !params.automatic {
         return counter.finish(params, session);
     }
-    let (about, names) = described.map_or((0, 0), Described::counted_texts);
-    let examples = counter.len() - about;
-    let kinds = (examples, examples + names);
-    let chosen = choose(&counter, labels, kinds, params, needs, &judge, session)?;
+    let examples = counter.len() - described.map_or(0, Described::counted_texts);
+    let chosen = choose(&counter, labels, examples, params, needs, &judge, session)?;
     let score = |blocks: &str| chosen.tried.iter().find(|tried| tried.blocks == blocks);
     let blocks = chosen.blocks.to_string();
     if let (Some(best), Some(words)) = (score(&blocks), score("words")) {

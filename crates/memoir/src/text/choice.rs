@@ -48,12 +48,12 @@ const LONG_TEXT: usize = 40;
 pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
 
 /// `params` with the blocks that suit the texts of `counter`, whose labels are `labels`. What is given by
-/// hand stays. Texts behind the first `examples` are names of classes up to `named`, and definitions behind
-/// that: names are trained on, and no row is judged but examples.
+/// hand stays. Texts behind the first `examples` are names of classes: they are trained on, but not judged
+/// by.
 pub(crate) fn choose(
     counter: &TextCounter,
     labels: &LabelSets,
-    (examples, named): (usize, usize),
+    examples: usize,
     params: &TextParams,
     needs: RowNeeds,
     judge: &Judge<'_>,
@@ -61,7 +61,7 @@ pub(crate) fn choose(
 ) -> Result<TextParams> {
     let mut params = params.clone();
     params.automatic = false;
-    let Some((sample, about, fitted)) = draw(counter, labels, (examples, named), session) else {
+    let Some((sample, about, fitted)) = draw(counter, labels, examples, session) else {
         params.blocks = Blocks::words();
         return Ok(params);
     };
@@ -180,7 +180,7 @@ impl Look<'_> {
 fn draw(
     counter: &TextCounter,
     labels: &LabelSets,
-    (examples, named): (usize, usize),
+    examples: usize,
     session: &Session<'_>,
 ) -> Option<(TextCounter, Dataset, usize)> {
     let labelled = labels
@@ -224,7 +224,7 @@ fn draw(
     let mut rows: Vec<usize> = (0..examples).filter(is_chosen).collect();
     rows.shuffle(&mut random);
     rows.truncate(most_rows);
-    let names: Vec<usize> = (examples..named).filter(is_chosen).collect();
+    let names: Vec<usize> = (examples..labels.len()).filter(is_chosen).collect();
     let fitted = names.len() + rows.len() - rows.len() / ONE_HELD_OUT_IN;
     rows.splice(0..0, names);
     let mut about = Dataset::default();
@@ -279,7 +279,7 @@ mod tests {
         choose(
             &counter,
             &labels,
-            (rows, rows),
+            rows,
             &params,
             RowNeeds::default(),
             judge,
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn samples_hold_whole_classes_and_follow_the_seed() {
         let (counter, labels) = texts(20_000);
-        let draw = |seed| draw(&counter, &labels, (20_000, 20_000), &session(seed)).unwrap();
+        let draw = |seed| draw(&counter, &labels, 20_000, &session(seed)).unwrap();
         let (sample, about, fitted) = draw(1);
         assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
         assert_eq!(draw(1).1, about);
@@ -337,10 +337,9 @@ mod tests {
 
     #[test]
     fn names_of_classes_are_trained_on_and_never_judged() {
-        // The last 40 texts are the names of the 40 classes; then come as many definitions.
+        // The last 40 texts are the names of the 40 classes.
         let (counter, labels) = texts(20_000);
-        let (examples, named) = (20_000 - 80, 20_000 - 40);
-        let (sample, about, fitted) = draw(&counter, &labels, (examples, named), &session(1)).unwrap();
+        let (sample, about, fitted) = draw(&counter, &labels, 20_000 - 40, &session(1)).unwrap();
         assert_eq!((sample.len(), about.labels.len(), fitted), (4040, 4040, 3040));
     }
 }

@@ -1,9 +1,7 @@
 //! Texts about classes as training rows: which of them are worth learning from, and how much they count.
 //!
 //! Names nearly always help, and how much they should count differs. So the default algorithm is trained on
-//! a sample of the classes, with all their rows but some, and answers for these tell what helps. Definitions
-//! are learned from only where a class has no rows: beside rows they did harm, although samples spoke for
-//! them.
+//! a sample of the classes, with all their rows but some, and answers for these tell what helps.
 
 use rand::seq::SliceRandom;
 
@@ -63,8 +61,8 @@ impl DescriptionChoice {
         match kind {
             _ if is_unseen => UNSEEN_WEIGHT,
             TermKind::Name => self.weight,
-            TermKind::Alternative if self != Self::NOTHING => 1.0,
-            _ => 0.0,
+            _ if self == Self::NOTHING => 0.0,
+            _ => 1.0,
         }
     }
 }
@@ -259,18 +257,14 @@ mod tests {
     fn appended_rows_count_as_chosen_and_are_marked() {
         let (mut data, mut texts) = world(40, true);
         // Classes from 40 on have no rows.
-        for (class, kind) in [
-            (2, TermKind::Alternative),
-            (3, TermKind::Definition),
-            (41, TermKind::Definition),
-        ] {
-            texts.about[class].1 = kind;
+        for class in [2, 41] {
+            texts.about[class].1 = TermKind::Alternative;
         }
         let choice = DescriptionChoice { weight: 2.0 };
         texts.append_to(&mut data, choice);
-        assert_eq!((data.len(), data.description_rows), (89, 49));
+        assert_eq!((data.len(), data.description_rows), (90, 50));
         let weights = data.weights.unwrap();
         assert_eq!(weights[39..44], [1.0, 2.0, 2.0, 1.0, 2.0]);
-        assert_eq!(weights[79..], [UNSEEN_WEIGHT; 10]);
+        assert_eq!(weights[80..], [UNSEEN_WEIGHT; 10]);
     }
 }

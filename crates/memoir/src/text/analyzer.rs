@@ -307,7 +307,8 @@ impl Analyzer {
         };
         stem_line.clear();
         stem_words.clear();
-        stems.resize_with(self.stemmers.len(), FxHashMap::default);
+        // Where no language could be told, words are their own stems.
+        stems.resize_with(self.stemmers.len().max(1), FxHashMap::default);
         let stems = &mut stems[language];
         for word in &*words {
             if !stem_line.is_empty() {

@@ -47,6 +47,12 @@ fn scripts() {
 }
 
 #[test]
+fn words_are_their_own_stems_where_no_language_is_known() {
+    let analyzer = analyzer(&[("blocks", "stems,stem-pairs")]);
+    assert_eq!(tokens(&analyzer, "Two cars"), ["~two", "~cars", "~two cars"]);
+}
+
+#[test]
 fn runs_of_words() {
     assert_eq!(
         tokens(&analyzer(&[("word-ngrams", "3")]), "One, two\tThree"),

@@ -164,7 +164,7 @@ async function askWithExcel(page) {
   await page.locator("#code").press("Enter");
   const coded = readFileSync(await (await download).path(), "utf8").split("\n");
   assert.equal(coded[0], "price,,text,class,name,probability,second");
-  assert.match(coded[1], /^12.5,,plastic table,\w+ table,,0\.\d+,/);
+  assert.match(coded[1], /^12.5,,plastic table,\w+ table,[^,]*,0\.\d+,/);
 }
 
 async function review(page) {
@@ -184,6 +184,12 @@ async function review(page) {
   assert.notEqual(await text(), first);
   await page.keyboard.press("u");
   await said(page, "Taken back");
+  await page.keyboard.press("ArrowUp");
+  await said(page, "Broader:");
+  await page.waitForSelector("#found button:focus");
+  await check(page, "review, broader");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(() => !document.querySelector("#found button"));
   await page.keyboard.press("/");
   await page.waitForSelector("#search:focus");
   await page.keyboard.type("lamp");

@@ -53,9 +53,11 @@ export const percent = (share) => (share == null ? "–" : `${(100 * share).toFi
 export const strength = (answer) =>
   answer.probability == null ? (answer.score ?? 0).toFixed(2) : percent(answer.probability);
 
-/** What a class is called, with its code where it has a name. @param {import("./api.js").Concept} concept */
-export const titleOf = (concept) =>
-  concept.name ? `${concept.name} (${concept.notation ?? concept.class})` : concept.class;
+/** What a class is called, with its code if that says more. @param {import("./api.js").Concept} concept */
+export function titleOf(concept) {
+  const code = concept.notation ?? concept.class;
+  return concept.name && concept.name !== code ? `${concept.name} (${code})` : code;
+}
 
 /**
  * The inside of an answer: name, bar, figure.

@@ -101,7 +101,10 @@ def served(command, **environment):
         yield process.pid
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def warm_up(address, bodies):

@@ -5,12 +5,14 @@
 
 mod by_class;
 mod calibration_split;
+mod class_sample;
 mod classes;
 mod labels;
 mod set;
 
 pub use by_class::RowsByClass;
 pub(crate) use calibration_split::CalibrationSplit;
+pub(crate) use class_sample::ClassSample;
 pub use classes::ClassNames;
 pub use labels::LabelSets;
 pub use set::Dataset;

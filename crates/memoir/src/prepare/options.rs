@@ -41,4 +41,6 @@ pub struct PrepOptions {
     pub weighting: WeightingChoice,
     /// What the algorithm wants of its rows.
     pub needs: RowNeeds,
+    /// Share of the rows that will be held out by the session's seed. Nothing is chosen by them.
+    pub held_out_share: Option<f64>,
 }

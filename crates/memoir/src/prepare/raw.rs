@@ -8,7 +8,7 @@ use super::text_choice::text_features;
 use super::{BaseRows, Described, Examples, PrepOptions, VocabularyRequest};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
-use crate::text::{Analyzer, CountedBlock, RowNeeds, TextCounter, TextFeatures, TextParams};
+use crate::text::{Analyzer, CountedBlock, TextCounter, TextFeatures, TextParams};
 use crate::{Error, Result, Session};
 
 /// Texts that are counted as one: small enough that a run stops soon when asked to.
@@ -46,7 +46,7 @@ pub(super) fn collect(
     let mut described;
     let (mut data, features, first) = match examples {
         Examples::Read { source, options } => {
-            return read(source, options, text, prep.needs, base, request, session);
+            return read(source, options, text, prep, base, request, session);
         }
         Examples::Texts { texts, mut about } => {
             let mut counter = count(texts, text, counter(base)?, session)?;
@@ -58,14 +58,8 @@ pub(super) fn collect(
                 described.count(&Analyzer::new(text)?, &mut counter)?;
                 described.label(&mut about);
             }
-            let mut features = text_features(
-                counter,
-                text,
-                &about.labels,
-                described.as_ref(),
-                prep.needs,
-                session,
-            )?;
+            let mut features =
+                text_features(counter, text, &about.labels, described.as_ref(), prep, session)?;
             about.rows = std::mem::take(&mut features.rows);
             (about, Some(features), 0)
         }
@@ -102,7 +96,7 @@ fn read(
     source: Source,
     options: &ReadOptions,
     text: &TextParams,
-    needs: RowNeeds,
+    prep: &PrepOptions,
     base: Option<&BaseRows<'_>>,
     request: Option<VocabularyRequest>,
     session: &Session<'_>,
@@ -112,7 +106,7 @@ fn read(
         check_content(&reader, base.preprocessing)?;
     }
     let classes = base.map_or_else(ClassNames::new, |base| base.classes.clone());
-    let mut assembly = Assembly::new(classes, usize::from(needs.constant));
+    let mut assembly = Assembly::new(classes, usize::from(prep.needs.constant));
     let mut described = None;
     let (features, width) = match reader.content() {
         Content::Vectors => {
@@ -159,7 +153,7 @@ fn read(
                 text,
                 assembly.labels(),
                 described.as_ref(),
-                needs,
+                prep,
                 session,
             )?;
             assembly.set_rows(std::mem::take(&mut features.rows));

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
-use super::Described;
+use super::{Described, PrepOptions};
 use crate::catalogue::AlgorithmParams;
 use crate::dataset::{Dataset, LabelSets};
 use crate::model::Scratch;
-use crate::text::{RowNeeds, TextCounter, TextFeatures, TextParams, choose};
-use crate::train::{SoftmaxParams, TrainRequest};
+use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, choose};
+use crate::train::{SoftmaxParams, TrainRequest, hold_out};
 use crate::{Result, Session};
 
 /// Answers that are looked at.
@@ -22,14 +22,23 @@ pub(super) fn text_features(
     params: &TextParams,
     labels: &LabelSets,
     described: Option<&Described>,
-    needs: RowNeeds,
+    prep: &PrepOptions,
     session: &Session<'_>,
 ) -> Result<TextFeatures> {
     if !params.automatic {
         return counter.finish(params, session);
     }
     let examples = counter.len() - described.map_or(0, Described::counted_texts);
-    let chosen = choose(&counter, labels, examples, params, needs, &judge, session)?;
+    // What is held out later must not have a say.
+    let held_out = match prep.held_out_share {
+        Some(share) => held_out(labels, examples, share, session),
+        None => Vec::new(),
+    };
+    let kinds = TextKinds {
+        examples,
+        held_out: &held_out,
+    };
+    let chosen = choose(&counter, labels, &kinds, params, prep.needs, &judge, session)?;
     let score = |blocks: &str| chosen.tried.iter().find(|tried| tried.blocks == blocks);
     let blocks = chosen.blocks.to_string();
     if let (Some(best), Some(words)) = (score(&blocks), score("words")) {
@@ -43,6 +52,16 @@ pub(super) fn text_features(
         ));
     }
     counter.finish(&chosen, session)
+}
+
+/// Which of the first `examples` rows will be held out.
+fn held_out(labels: &LabelSets, examples: usize, share: f64, session: &Session<'_>) -> Vec<bool> {
+    let mut own = LabelSets::new();
+    for labels in labels.iter().take(examples) {
+        own.push(labels.iter().copied());
+    }
+    let classes = own.iter().flatten().max().map_or(0, |&class| class as usize + 1);
+    hold_out::choose(&own, classes, share, session)
 }
 
 /// Trains the default algorithm and says how well it answers: the mean of accuracy and NDCG@5, which tells

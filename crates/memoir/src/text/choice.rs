@@ -5,13 +5,11 @@
 //! fewer classes. A sample of rows would leave classes with few rows each, where every kind of subword looks
 //! better than it is.
 
-use rand::seq::SliceRandom;
-
 use super::blocks::Blocks;
 use super::counting::TextCounter;
 use super::params::{TextParams, Tried};
 use super::weighting::{RowNeeds, Weighting, WeightingScheme};
-use crate::dataset::{Dataset, LabelSets};
+use crate::dataset::{ClassSample, Dataset, LabelSets};
 use crate::{Result, Session};
 
 /// With fewer labelled rows than this, what a sample says is mostly chance.
@@ -38,6 +36,8 @@ const STEMS_GAIN: f64 = 1.005;
 const BOTH_GAIN: f64 = 1.01;
 // In a sample most pairs are met once, so it makes too little of them.
 const PAIRS_GAIN: f64 = 1.0;
+// In long texts they double the time of training, and gained nothing where this was measured.
+const LONG_PAIRS_GAIN: f64 = 1.01;
 const CHARS_GAIN: f64 = 1.03;
 
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
@@ -47,13 +47,22 @@ const LONG_TEXT: usize = 40;
 /// Trains on the first rows and says how well the second are answered, from 0 to 1.
 pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
 
+/// What the texts are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextKinds<'k> {
+    /// The first texts are examples. Those behind them are names of classes: they are trained on, but not
+    /// judged by.
+    pub(crate) examples: usize,
+    /// Which examples are held out and must have no say; empty for none.
+    pub(crate) held_out: &'k [bool],
+}
+
 /// `params` with the blocks that suit the texts of `counter`, whose labels are `labels`. What is given by
-/// hand stays. Texts behind the first `examples` are names of classes: they are trained on, but not judged
-/// by.
+/// hand stays.
 pub(crate) fn choose(
     counter: &TextCounter,
     labels: &LabelSets,
-    examples: usize,
+    kinds: &TextKinds<'_>,
     params: &TextParams,
     needs: RowNeeds,
     judge: &Judge<'_>,
@@ -61,7 +70,7 @@ pub(crate) fn choose(
 ) -> Result<TextParams> {
     let mut params = params.clone();
     params.automatic = false;
-    let Some((sample, about, fitted)) = draw(counter, labels, examples, session) else {
+    let Some((sample, about, fitted)) = draw(counter, labels, kinds, session) else {
         params.blocks = Blocks::words();
         return Ok(params);
     };
@@ -118,35 +127,45 @@ impl Look<'_> {
             let units: Vec<_> = units.iter().map(|unit| format!("{unit}{weight}")).collect();
             units.join(",") + rest
         };
+        let pairs = if stems { ",stem-pairs:0.5" } else { ",pairs:0.5" };
         let mut best = list("", "");
-        let mut pairs = if stems { ",stem-pairs:0.5" } else { ",pairs:0.5" };
+        let (mut with_pairs, mut pairs_gain) = (best.clone() + pairs, LONG_PAIRS_GAIN);
         if self.sample.words.len() <= LONG_TEXT * self.sample.len() {
-            let light = (list("", ",chars4:0.6"), self.score(&list("", ",chars4:0.6"))?);
-            let heavy = (list(":0.5", ",chars4"), self.score(&list(":0.5", ",chars4"))?);
-            let (chars, of_chars) = if heavy.1 > light.1 { heavy } else { light };
-            if of_chars > score * CHARS_GAIN {
-                (best, score) = (chars, of_chars);
-                let longer = best.replace("chars4", "chars5");
-                let of_longer = self.score(&longer)?;
-                if of_longer > score {
-                    (best, score) = (longer, of_longer);
-                }
-                pairs = if stems { ",stem-pairs:0.3" } else { ",pairs:0.3" };
+            let (light, heavy) = (list("", ",chars4:0.6"), list(":0.5", ",chars4"));
+            let (of_light, of_heavy) = (self.score(&light)?, self.score(&heavy)?);
+            if of_heavy.max(of_light) <= score * CHARS_GAIN {
+                // Beside pairs, words and stems gain more than they do alone.
+                with_pairs = if stems {
+                    "words,stems".to_owned()
+                } else {
+                    best.clone()
+                } + pairs;
+            } else if of_heavy > of_light {
+                // Pairs would gain little beside runs that weigh most, and need much memory.
+                let longer = heavy.replace("chars4", "chars5");
+                best = if self.score(&longer)? > of_heavy {
+                    longer
+                } else {
+                    heavy
+                };
+                return Ok(blocks(&best));
+            } else {
+                (best, score) = (light, of_light);
+                with_pairs = best.clone() + pairs;
             }
+            pairs_gain = PAIRS_GAIN;
         }
-        let with_pairs = best.clone() + pairs;
-        if self.score(&with_pairs)? > score * PAIRS_GAIN {
+        if self.score(&with_pairs)? > score * pairs_gain {
             best = with_pairs;
         }
-        // Every list above is a legal one.
-        Ok(best.parse().unwrap_or_else(|_| Blocks::words()))
+        Ok(blocks(&best))
     }
 
     /// How well held-out rows are answered with these blocks.
     fn score(&mut self, blocks: &str) -> Result<f64> {
         self.session.check()?;
         let params = TextParams {
-            blocks: blocks.parse().unwrap_or_else(|_| Blocks::words()),
+            blocks: self::blocks(blocks),
             ..self.params.clone()
         };
         let mut features = self.sample.clone().features(params, self.fitted, self.session)?;
@@ -175,68 +194,47 @@ impl Look<'_> {
     }
 }
 
+/// The blocks of a list that is made here, so that it is a legal one.
+fn blocks(list: &str) -> Blocks {
+    list.parse().unwrap_or_else(|_| Blocks::words())
+}
+
 /// Some texts, those to train on first, with their labels among the classes of the sample, and how many are
 /// to train on.
 fn draw(
     counter: &TextCounter,
     labels: &LabelSets,
-    examples: usize,
+    kinds: &TextKinds<'_>,
     session: &Session<'_>,
 ) -> Option<(TextCounter, Dataset, usize)> {
-    let labelled = labels
-        .iter()
-        .take(examples)
-        .filter(|labels| !labels.is_empty())
-        .count();
-    if labelled < LEAST_ROWS || labels.len() != counter.len() {
+    if labels.len() != counter.len() {
         return None;
     }
-    let classes = labels
-        .iter()
-        .flatten()
-        .max()
-        .map_or(0, |&class| class as usize + 1);
+    let is_held_out = |row: usize| kinds.held_out.get(row) == Some(&true);
+    let is_usable = |row: usize| row < kinds.examples && !is_held_out(row) && !labels.row(row).is_empty();
+    let labelled = (0..kinds.examples).filter(|&row| is_usable(row)).count();
+    if labelled < LEAST_ROWS {
+        return None;
+    }
     let words = (counter.words.len() / ONE_WORD_IN).clamp(FEWEST_WORDS, MOST_WORDS);
     let words_per_row = (counter.words.len() / counter.len()).max(1);
     let most_rows = (words / words_per_row).min((labelled / ONE_ROW_IN).max(FEW_ROWS));
     let mut random = session.random("text choice");
-    let mut order: Vec<u32> = (0..classes as u32).collect();
-    order.shuffle(&mut random);
-    let counts = labels.class_counts(classes);
-    let mut numbers = vec![None; classes];
-    let (mut chosen, mut labels_chosen) = (0, 0);
-    for class in order {
-        if chosen >= FEWEST_CLASSES && labels_chosen >= most_rows {
-            break;
-        }
-        if counts[class as usize] > 0 {
-            numbers[class as usize] = Some(chosen as u32);
-            labels_chosen += counts[class as usize] as usize;
-            chosen += 1;
-        }
-    }
-    let is_chosen = |row: &usize| {
-        labels
-            .row(*row)
-            .iter()
-            .any(|&class| numbers[class as usize].is_some())
-    };
-    let mut rows: Vec<usize> = (0..examples).filter(is_chosen).collect();
-    rows.shuffle(&mut random);
-    rows.truncate(most_rows);
-    let names: Vec<usize> = (examples..labels.len()).filter(is_chosen).collect();
-    let fitted = names.len() + rows.len() - rows.len() / ONE_HELD_OUT_IN;
-    rows.splice(0..0, names);
+    let sample = ClassSample::draw(labels, is_usable, most_rows, FEWEST_CLASSES, &mut random);
+    // Names are trained on.
+    let is_chosen = |row: &usize| labels.row(*row).iter().any(|&class| sample.contains(class));
+    let mut rows: Vec<usize> = (kinds.examples..labels.len()).filter(is_chosen).collect();
+    let fitted = rows.len() + sample.rows.len() - sample.rows.len() / ONE_HELD_OUT_IN;
+    rows.extend(&sample.rows);
     let mut about = Dataset::default();
-    for class in 0..chosen {
+    for class in 0..sample.classes {
         about.classes.intern(&class.to_string());
     }
     for &row in &rows {
-        let known = labels
-            .row(row)
-            .iter()
-            .filter_map(|&class| numbers[class as usize]);
-        about.labels.push(known);
+        let of_row = labels.row(row).iter();
+        about
+            .labels
+            .push(of_row.filter_map(|&class| sample.numbers[class as usize]));
     }
     Some((counter.subset(&rows), about, fitted))
 }
@@ -273,13 +271,20 @@ mod tests {
         Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed)
     }
 
+    fn examples(examples: usize) -> TextKinds<'static> {
+        TextKinds {
+            examples,
+            held_out: &[],
+        }
+    }
+
     fn chosen(judge: &Judge<'_>, rows: usize, given: &[(&str, &str)]) -> TextParams {
         let (counter, labels) = texts(rows);
         let params = TextParams::parse(given.iter().copied()).unwrap();
         choose(
             &counter,
             &labels,
-            rows,
+            &examples(rows),
             &params,
             RowNeeds::default(),
             judge,
@@ -309,7 +314,7 @@ mod tests {
                 "words,stems",
                 "words,chars4:0.6",
                 "words:0.5,chars4",
-                "words,stem-pairs:0.5"
+                "words,stems,stem-pairs:0.5"
             ]
         );
     }
@@ -321,14 +326,14 @@ mod tests {
             Ok(training.rows.entries() as f64 / training.len() as f64 / 100.0)
         };
         let params = chosen(&longest, 2000, &[("languages", "english")]);
-        assert_eq!(params.blocks.to_string(), "words,stems,chars4:0.6,stem-pairs:0.3");
+        assert_eq!(params.blocks.to_string(), "words,stems,chars4:0.6,stem-pairs:0.5");
         assert_eq!(params.languages.len(), 1);
     }
 
     #[test]
     fn samples_hold_whole_classes_and_follow_the_seed() {
         let (counter, labels) = texts(20_000);
-        let draw = |seed| draw(&counter, &labels, 20_000, &session(seed)).unwrap();
+        let draw = |seed| draw(&counter, &labels, &examples(20_000), &session(seed)).unwrap();
         let (sample, about, fitted) = draw(1);
         assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
         assert_eq!(draw(1).1, about);
@@ -339,7 +344,22 @@ mod tests {
     fn names_of_classes_are_trained_on_and_never_judged() {
         // The last 40 texts are the names of the 40 classes.
         let (counter, labels) = texts(20_000);
-        let (sample, about, fitted) = draw(&counter, &labels, 20_000 - 40, &session(1)).unwrap();
+        let (sample, about, fitted) = draw(&counter, &labels, &examples(20_000 - 40), &session(1)).unwrap();
         assert_eq!((sample.len(), about.labels.len(), fitted), (4040, 4040, 3040));
+    }
+
+    #[test]
+    fn rows_that_are_held_out_are_not_looked_at() {
+        let (counter, labels) = texts(4000);
+        // All rows of classes 0 to 19.
+        let held_out: Vec<bool> = (0..4000).map(|row| row % 40 < 20).collect();
+        let kinds = |held_out| TextKinds {
+            held_out,
+            ..examples(4000)
+        };
+        let (sample, about, _) = draw(&counter, &labels, &kinds(&held_out), &session(1)).unwrap();
+        assert_eq!((sample.len(), about.classes.len()), (2000, 20));
+        let most: Vec<bool> = (0..4000).map(|row| row >= 900).collect();
+        assert!(draw(&counter, &labels, &kinds(&most), &session(1)).is_none());
     }
 }

@@ -29,7 +29,7 @@ mod words;
 
 pub use analyzer::{Analyzer, AnalyzerScratch, Span};
 pub use blocks::{Block, BlockKind, Blocks};
-pub(crate) use choice::choose;
+pub(crate) use choice::{TextKinds, choose};
 pub use counting::{CountedBlock, TextCounter};
 pub use features::TextFeatures;
 pub(crate) use normalize::normalize as fold;

@@ -82,6 +82,10 @@ pub fn fit(
         text: (&options.text).try_into()?,
         weighting: options.weighting,
         needs: method.trainer().row_needs(),
+        held_out_share: match options.held_out {
+            HeldOut::Share(share) => Some(share),
+            HeldOut::Nothing | HeldOut::Examples(_) => None,
+        },
     };
     let base_rows = options.base_model.map(|base| BaseRows {
         preprocessing: &base.preprocessing,

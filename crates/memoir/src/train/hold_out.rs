@@ -6,7 +6,7 @@ use crate::dataset::{Dataset, LabelSets};
 use crate::{Error, Result, Session};
 
 /// Fails if `share` cannot be the share of rows that are held out.
-pub(super) fn check_share(share: f64) -> Result<()> {
+pub(crate) fn check_share(share: f64) -> Result<()> {
     if share > 0.0 && share < 1.0 {
         return Ok(());
     }
@@ -31,7 +31,8 @@ pub(super) fn hold_out(data: &Dataset, share: f64, session: &Session<'_>) -> Res
     Ok((part(false), part(true)))
 }
 
-fn choose(labels: &LabelSets, classes: usize, share: f64, session: &Session<'_>) -> Vec<bool> {
+/// Which rows are held out.
+pub(crate) fn choose(labels: &LabelSets, classes: usize, share: f64, session: &Session<'_>) -> Vec<bool> {
     let mut wanted = (labels.len() as f64 * share).round() as usize;
     let mut left = labels.class_counts(classes);
     let mut order: Vec<usize> = (0..labels.len()).collect();

@@ -4,7 +4,7 @@ mod base_model;
 mod centroid;
 mod descriptions;
 mod fit;
-mod hold_out;
+pub(crate) mod hold_out;
 pub mod margin;
 pub mod softmax;
 mod trainer;

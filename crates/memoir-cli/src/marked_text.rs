@@ -104,7 +104,7 @@ pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
             "<tr><td>{:+.4}</td><td>{:+.4}</td><td>{}</td></tr>",
             share.for_answer,
             share.for_runner_up,
-            escape(&share.name)
+            escape(share.shown())
         );
     }
     if let Some(others) = &explanation.others {

@@ -98,6 +98,28 @@ fn explanations_name_blocks_and_add_up() {
 }
 
 #[test]
+fn runs_are_shown_inside_their_words() {
+    let model = trained(with_blocks("words,chars4:0.7"), 1);
+    let text = format!("({}), Plain!", texts(1, 0).0[0].split(' ').next().unwrap());
+    let explanation = model.explain(&text).unwrap();
+    let shown = |name: &str| {
+        let share = explanation.features.iter().find(|share| share.name == name);
+        share.map(|share| share.shown().to_owned())
+    };
+    assert_eq!(shown("#plai").as_deref(), Some("[Plai]n"));
+    assert_eq!(shown("#ain ").as_deref(), Some("Pl[ain]"));
+    assert_eq!(shown("plain").as_deref(), Some("plain"));
+    for share in &explanation.features {
+        assert_eq!(
+            share.in_word.is_some(),
+            share.name.starts_with('#'),
+            "{}",
+            share.name
+        );
+    }
+}
+
+#[test]
 fn a_continued_model_keeps_its_features_and_blocks() {
     let model = trained(with_blocks("words,chars4:0.7"), 1);
     let (texts, labels) = texts(500, 9000);

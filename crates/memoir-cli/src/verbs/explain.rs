@@ -145,6 +145,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         let text = arguments.text.as_deref().unwrap_or_default();
         let marks = model.mark(text, &explanation);
         explanation.shorten(top);
+        model.show_runs(text, &mut explanation);
         if arguments.json {
             serde_json::to_string_pretty(&Told::new(&explanation))? + "\n"
         } else if arguments.html {
@@ -257,7 +258,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
             "{:>+8.4}  {:>+9.4}  {}{block}",
             share.for_answer,
             share.for_runner_up,
-            on_one_line(&share.name)
+            on_one_line(share.shown())
         );
     }
     if let Some(others) = &explanation.others {

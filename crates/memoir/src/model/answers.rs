@@ -82,7 +82,9 @@ impl Model {
 
     /// Why a text gets its answer: the words that speak for it, and for the class that comes second.
     pub fn explain(&self, text: &str) -> Result<Explanation> {
-        self.explain_row(self.text_row(text)?.row(0))
+        let mut explanation = self.explain_row(self.text_row(text)?.row(0))?;
+        self.show_runs(text, &mut explanation);
+        Ok(explanation)
     }
 
     fn text_row(&self, text: &str) -> Result<Rows> {

@@ -54,6 +54,9 @@ pub struct FeatureShare {
     /// The block it belongs to, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<String>,
+    /// If it is a run of characters: the word of the text that it is in, with the run in brackets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_word: Option<String>,
     /// Its value in the weighted row.
     pub value: f32,
     /// Its part in the score of the answer.
@@ -63,6 +66,11 @@ pub struct FeatureShare {
 }
 
 impl FeatureShare {
+    /// What to show to people: the run inside its word, or the name.
+    pub fn shown(&self) -> &str {
+        self.in_word.as_ref().unwrap_or(&self.name)
+    }
+
     /// How much it speaks for the answer rather than the runner-up; negative if against.
     pub fn decides(&self) -> f32 {
         self.for_answer - self.for_runner_up
@@ -198,6 +206,7 @@ impl Model {
                 feature,
                 name: self.preprocessing.feature_name(feature).into_owned(),
                 block: self.preprocessing.block_name(feature),
+                in_word: None,
                 value,
                 for_answer: for_answer
                     .next_if(|share| share.0 == feature)

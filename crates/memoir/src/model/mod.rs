@@ -10,6 +10,7 @@ mod container;
 mod crosswalk;
 mod described;
 mod explain;
+mod explain_runs;
 mod file;
 mod fixed;
 mod inspect;

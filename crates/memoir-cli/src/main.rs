@@ -53,6 +53,8 @@ struct Cli {
 enum Verb {
     /// Learn a model from labelled rows and write it to a file
     Train(verbs::train::Arguments),
+    /// Search for settings that suit the data, and print the command that trains with them
+    Tune(verbs::tune::Arguments),
     /// Predict the best classes of each row
     Predict(verbs::predict::Arguments),
     /// Measure a model on labelled rows
@@ -65,6 +67,8 @@ enum Verb {
     Explain(verbs::explain::Arguments),
     /// List the classes of a model; rename, merge or retire classes without training again
     Classes(verbs::classes::Arguments),
+    /// Write rows as a model sees them, for other programs
+    Vectors(verbs::vectors::Arguments),
     /// Store a model in fewer bytes
     Compact(verbs::compact::Arguments),
     /// Measure the methods of an experiment side by side: time, memory, quality
@@ -105,6 +109,7 @@ pub(crate) fn catalogue() -> Catalogue {
 pub(crate) fn command(help: &HelpRequest) -> clap::Command {
     let command = Cli::command()
         .mut_subcommand("train", |train| verbs::train::options(train, help))
+        .mut_subcommand("tune", |tune| verbs::tune::options(tune, help))
         .mut_subcommand("synth", |synth| verbs::synth::options(synth, help))
         .mut_subcommand("explain", verbs::explain::options);
     help::shape(command, help.length, "memoir")
@@ -143,12 +148,14 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Train(arguments) => verbs::train::run(&arguments, &given, context),
         Verb::Audit(arguments) => verbs::audit::run(&arguments, context),
         Verb::Split(arguments) => verbs::split::run(&arguments, context),
+        Verb::Tune(arguments) => verbs::tune::run(&arguments, &given, context),
         Verb::Synth(arguments) => verbs::synth::run(&arguments, &given, context),
         Verb::Predict(arguments) => verbs::predict::run(&arguments, context),
         Verb::Evaluate(arguments) => verbs::evaluate::run(&arguments, context),
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
         Verb::Margins(arguments) => verbs::margins::run(&arguments, context),
         Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
+        Verb::Vectors(arguments) => verbs::vectors::run(&arguments, context),
         Verb::Classes(arguments) => verbs::classes::run(&arguments, context),
         #[cfg(unix)]
         Verb::Compare(arguments) => verbs::compare::run(&arguments, context),

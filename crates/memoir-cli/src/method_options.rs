@@ -13,7 +13,7 @@ use crate::help::{HelpRequest, Length};
 /// Options of the library's tables that even the short help lists.
 const FOR_NEWCOMERS: [&str; 3] = ["blocks", "text-preset", "effort"];
 
-/// Adds the options to `train`, and a list of the algorithms before the examples.
+/// Adds the options to `train` or `tune`, and a list of the algorithms before the examples.
 pub(crate) fn augment(mut train: Command, catalogue: &Catalogue, help: &HelpRequest) -> Command {
     let examples = train
         .get_after_long_help()
@@ -160,7 +160,7 @@ impl Given {
                 .collect()
         };
         match verb {
-            Some(("train", matches)) => Self {
+            Some(("train" | "tune", matches)) => Self {
                 text: of_table(matches, TextSettings::SPECS),
                 method: by_name(catalogue)
                     .iter()

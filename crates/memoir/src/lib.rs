@@ -58,6 +58,7 @@ pub(crate) mod sparse;
 pub mod synth;
 pub mod text;
 pub mod train;
+pub mod tune;
 
 pub use catalogue::Catalogue;
 pub use classifier::Classifier;

@@ -21,3 +21,5 @@ pub(crate) mod serve;
 pub(crate) mod split;
 pub(crate) mod synth;
 pub(crate) mod train;
+pub(crate) mod tune;
+pub(crate) mod vectors;

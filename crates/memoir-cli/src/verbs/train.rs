@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
 
 /// What the values of vectors are.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ValueKind {
+pub(crate) enum ValueKind {
     Auto,
     Counts,
     Unit,
@@ -131,7 +131,7 @@ impl From<StoredPrecision> for Precision {
     }
 }
 
-fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = text
         .parse()
         .ok()

@@ -19,3 +19,5 @@ mod odd_streams;
 mod serve;
 mod streams;
 mod support;
+mod tune;
+mod vectors;

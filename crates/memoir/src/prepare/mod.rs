@@ -8,6 +8,7 @@
 
 mod assemble;
 mod described;
+mod example_set;
 mod for_model;
 mod options;
 mod raw;
@@ -25,6 +26,7 @@ use crate::text::{Input, Preprocessing, TextFeatures, TextScratch, Weighting};
 use crate::{Result, Session};
 
 pub use described::{ClassTexts, Described, VocabularyRequest};
+pub use example_set::{ExamplePart, ExampleSet};
 pub use for_model::{Block, read_with, stream_labelled, stream_with};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};

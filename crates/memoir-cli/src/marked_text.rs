@@ -161,6 +161,7 @@ mod tests {
                 feature: 0,
                 name: "ab".to_owned(),
                 block: None,
+                in_word: None,
                 value: 1.0,
                 for_answer: 1.0,
                 for_runner_up: 0.0,

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Command};
-use memoir::data::Source;
 use memoir::prepare::ExampleSet;
 use memoir::tune::{JudgedBy, Measure, Outcome, Settings, Trial, TuneOptions, tune};
 use memoir::{Cancel, Catalogue, Error};
@@ -22,7 +21,7 @@ use crate::help::{HelpRequest, help_all};
 use crate::method_options::{self, Given};
 use crate::output::print;
 use crate::progress::Progress;
-use crate::{Context, failure};
+use crate::{Context, failure, sources};
 
 /// Time between two looks at the clock and at the flag of signals.
 const LOOK: Duration = Duration::from_millis(20);
@@ -167,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .with_seed(arguments.seed)
         .with_memory_budget(arguments.memory_budget);
     let reading = arguments.reading.options();
-    let read = |path: &Path| ExampleSet::read(Source::new(path), &reading, &session);
+    let read = |path: &Path| ExampleSet::read(sources::open(path)?, &reading, &session);
     let data = read(&arguments.data).map_err(|error| timed_out(error, context))?;
     let valid = arguments.valid.as_deref().map(read).transpose();
     let valid = valid.map_err(|error| timed_out(error, context))?;

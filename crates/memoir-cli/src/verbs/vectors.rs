@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use memoir::data::{Format, Source};
+use memoir::data::Format;
 use memoir::model::write_beside;
 use memoir::{Dataset, Error, Model, prepare};
 use memoir_report::sizes::show_counted;
 
 use crate::arguments::{Reading, Running, check_apart};
 use crate::progress::Progress;
-use crate::{Context, interrupt};
+use crate::{Context, interrupt, sources};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -55,8 +55,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
     let (data, _) = prepare::read_with(
-        Source::new(&arguments.data),
-        &arguments.reading.options(),
+        sources::open(&arguments.data)?,
+        &model.reading(arguments.reading.options()),
         model.preprocessing(),
         model.classes(),
         &session,

@@ -58,8 +58,8 @@ impl Worker {
             .top_k(row, asked, &mut self.scratch, &mut self.best);
         match (measure, model.calibration()) {
             (Measure::Score, _) => {}
-            (Measure::Probability, Some(calibration)) => {
-                calibration.probabilities(model.known_features(row), &self.best, &mut self.probabilities);
+            (Measure::Probability, Some(_)) => {
+                model.probabilities(row, &self.best, &mut self.probabilities);
                 for (scored, &probability) in self.best.iter_mut().zip(&self.probabilities) {
                     scored.score = probability;
                 }

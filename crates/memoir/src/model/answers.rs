@@ -104,9 +104,9 @@ impl Model {
             .top_k(row, k.max(CANDIDATES).max(SHARING), scratch, &mut best);
         let scores = best.clone();
         match &self.calibration {
-            Some(calibration) => {
+            Some(_) => {
                 let mut probabilities = Vec::new();
-                calibration.probabilities(self.known_features(row), &scores, &mut probabilities);
+                self.probabilities(row, &scores, &mut probabilities);
                 for (scored, probability) in best.iter_mut().zip(probabilities) {
                     scored.score = probability;
                 }

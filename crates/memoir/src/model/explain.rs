@@ -184,9 +184,7 @@ impl Model {
         let mut best = Vec::new();
         self.scorer.top_k(row, 2.max(CANDIDATES), scratch, &mut best);
         let mut probabilities = Vec::new();
-        if let Some(calibration) = &self.calibration {
-            calibration.probabilities(self.known_features(row), &best, &mut probabilities);
-        }
+        self.probabilities(row, &best, &mut probabilities);
         let Some(&answer) = best.first() else {
             return Err(Error::Mismatch(
                 "the model has no classes, so there is no answer".to_owned(),

@@ -2,18 +2,21 @@
 //!
 //! A merged class keeps the weights of all its members. Its score is made of theirs when a row is answered:
 //! scores of `softmax` are logarithms of shares, so shares add up and the merged class has
-//! `ln(Σ exp(score))`; scores of other algorithms are no logarithms, and the largest counts.
+//! `ln(Σ exp(score))`; scores of other algorithms are no logarithms, and the largest counts. Only the
+//! best members of all add up: training compares few classes of a row, and the scores of the many others
+//! together would outweigh the best.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration::CANDIDATES;
 use super::{NewNumbers, Precision, Scorer, Scratch, Tensor};
 use crate::Result;
 use crate::sparse::{RowView, Scored};
 
-/// Best members that make the scores: those of lower ranks add next to nothing.
-const SEARCHED: usize = 1024;
+/// Members that are asked for, so that there are as many classes as wanted.
+const SEARCHED: usize = 256;
 
 /// Name of the kind of scorer.
 pub(super) const MERGED: &str = "merged";
@@ -70,6 +73,11 @@ impl Merged {
         }
     }
 
+    /// The class of each member.
+    pub(super) fn class_of(&self) -> &[u32] {
+        &self.class_of
+    }
+
     /// What scores the members.
     pub(super) fn inner(&self) -> &dyn Scorer {
         &*self.inner
@@ -112,11 +120,13 @@ impl Merged {
         places.clear();
         places.resize(self.classes, u32::MAX);
         sums.clear();
-        for member in members.iter() {
+        for (rank, member) in members.iter().enumerate() {
             let class = self.class_of[member.class as usize];
             let place = &mut places[class as usize];
             if let Some(sum) = sums.get_mut(*place as usize) {
-                sum.others += f64::from(member.score - sum.largest).exp();
+                if rank < CANDIDATES {
+                    sum.others += f64::from(member.score - sum.largest).exp();
+                }
             } else {
                 *place = sums.len() as u32;
                 sums.push(Sum {

@@ -166,6 +166,33 @@ impl Model {
         }
     }
 
+    /// Writes the probability of each of a row's `best` classes to `out`, none if the model is not
+    /// calibrated. These are at least [`CANDIDATES`] classes, if there are so many.
+    pub fn probabilities(&self, row: RowView<'_>, best: &[Scored], out: &mut Vec<f32>) {
+        out.clear();
+        let Some(calibration) = &self.calibration else {
+            return;
+        };
+        let known = self.known_features(row);
+        let Some(merged) = self.scorer.as_merged() else {
+            calibration.probabilities(known, best, out);
+            return;
+        };
+        // The calibration was fitted to the scores of the members, whose probabilities add up.
+        let mut members = Vec::new();
+        let inner = merged.inner();
+        inner.top_k(row, CANDIDATES, &mut Scratch::default(), &mut members);
+        let mut of_members = Vec::new();
+        calibration.probabilities(known, &members, &mut of_members);
+        let mut before = 1.0f32;
+        for scored in best {
+            let mine = members.iter().zip(&of_members);
+            let mine = mine.filter(|(member, _)| merged.class_of()[member.class as usize] == scored.class);
+            before = mine.map(|(_, probability)| probability).sum::<f32>().min(before);
+            out.push(before);
+        }
+    }
+
     /// Replaces the scores of `answers`, the first of a row's `best` classes, by probabilities.
     fn give_probabilities(
         &self,
@@ -174,9 +201,7 @@ impl Model {
         probabilities: &mut Vec<f32>,
         answers: &mut [Scored],
     ) {
-        if let Some(calibration) = &self.calibration {
-            calibration.probabilities(self.known_features(row), best, probabilities);
-        }
+        self.probabilities(row, best, probabilities);
         for (scored, &probability) in answers.iter_mut().zip(probabilities.iter()) {
             // Places that no class filled stay recognizable.
             if scored.score > f32::NEG_INFINITY {

@@ -19,7 +19,7 @@ use crate::app::{App, Shared};
 use crate::router::router;
 use crate::settings::{Limits, Settings};
 
-/// How often waiting times are taken into the metrics.
+/// How often waiting times are taken into the metrics and free memory is given back.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// How long to wait when the system has no more connections to give.
@@ -198,6 +198,18 @@ async fn upkeep(app: Shared) {
     loop {
         ticks.tick().await;
         app.metrics.upkeep();
+        let _ = tokio::task::spawn_blocking(return_free_memory).await;
+    }
+}
+
+/// Gives memory that models and large bodies have left back to the system. The allocator of the GNU C
+/// library keeps most of it in the arena of the thread that freed it, so a service that reloads models grows.
+fn return_free_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[allow(unsafe_code)]
+    // SAFETY: it takes a number and is safe to call from any thread.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 

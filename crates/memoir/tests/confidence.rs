@@ -51,12 +51,18 @@ fn model(session: &Session<'_>) -> Model {
     train::fit(&method, examples, FitOptions::default(), session).expect("trained")
 }
 
-/// Mean probability of the answers to 300 texts.
+/// Mean probability of the answers to 300 texts; no answer counts 0.
 fn confidence(model: &Model, mut text: impl FnMut(&mut Draw) -> String) -> f32 {
     let mut predictor = model.predictor().with_probabilities().expect("calibrated");
     let mut draw = Draw(2);
     let sum: f32 = (0..300)
-        .map(|_| predictor.text(&text(&mut draw), 1).expect("answers")[0].score)
+        .map(|_| {
+            predictor
+                .text(&text(&mut draw), 1)
+                .expect("read")
+                .first()
+                .map_or(0.0, |best| best.score)
+        })
         .sum();
     sum / 300.0
 }

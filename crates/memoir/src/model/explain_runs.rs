@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Explanation, Model};
 use crate::text::AnalyzerScratch;
 
-/// First character of the names of runs.
+/// First character of the tokens that are runs.
 const RUN: char = '#';
 
 impl Model {
@@ -15,21 +15,19 @@ impl Model {
         let Some(pipeline) = self.preprocessing.text() else {
             return;
         };
-        let is_run = |name: &str| name.starts_with(RUN);
-        if !explanation.features.iter().any(|share| is_run(&share.name)) {
-            return;
-        }
-        let mut places = FxHashMap::default();
+        let mut ranges = FxHashMap::default();
         for span in pipeline.analyzer.spans(text, &mut AnalyzerScratch::default()) {
-            if is_run(&span.token) {
-                places.entry(span.token).or_insert(span.range);
+            if span.token.starts_with(RUN)
+                && let Some(feature) = pipeline.vocabulary.find(&span.token)
+            {
+                ranges.entry(feature).or_insert(span.range);
             }
         }
         for share in &mut explanation.features {
-            let Some(place) = places.get(&share.name) else {
+            let Some(range) = ranges.get(&share.feature) else {
                 continue;
             };
-            let (before, run, after) = (&text[..place.start], &text[place.clone()], &text[place.end..]);
+            let (before, run, after) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
             let belongs = |c: &char| c.is_alphanumeric();
             let first: usize = before.chars().rev().take_while(belongs).map(char::len_utf8).sum();
             let last: usize = after.chars().take_while(belongs).map(char::len_utf8).sum();

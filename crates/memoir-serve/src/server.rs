@@ -203,7 +203,8 @@ async fn upkeep(app: Shared) {
 }
 
 /// Gives memory that models and large bodies have left back to the system. The allocator of the GNU C
-/// library keeps most of it in the arena of the thread that freed it, so a service that reloads models grows.
+/// library keeps most of it in the arena of the thread that freed it, and a service that reloads models
+/// would grow.
 fn return_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]

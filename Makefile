@@ -4,8 +4,9 @@
 help:            ## List what can be made
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
+# Without Parquet, Arrow and Excel, which take two of five minutes to build and which the demo does not need.
 demo:            ## Build, then train and use a classifier of 2,400 classes on built-in data
-	cargo run --release --quiet --bin memoir -- demo
+	cargo run --release --quiet -p memoir-xc-cli --no-default-features --features serve -- demo
 
 # Property tests draw the same cases every time here; plain `cargo test` draws new ones.
 test: export PROPTEST_RNG_SEED ?= 1

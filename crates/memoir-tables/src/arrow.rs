@@ -185,67 +185,75 @@ impl Batch {
     }
 }
 
-/// A Parquet file in the making.
-pub(crate) struct ParquetTable<'w> {
-    batch: Batch,
-    writer: ArrowWriter<&'w mut (dyn Write + Send)>,
+/// What takes batches and makes a file of them.
+trait BatchWriter {
+    fn write_batch(&mut self, batch: &RecordBatch) -> io::Result<()>;
+    fn close(self) -> io::Result<()>;
 }
 
-impl<'w> ParquetTable<'w> {
-    pub(crate) fn new(columns: &[Column], out: &'w mut (dyn Write + Send)) -> io::Result<Self> {
-        let batch = Batch::new(columns);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .build();
-        let schema = Arc::clone(&batch.schema);
-        let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(io::Error::other)?;
-        Ok(Self { batch, writer })
+impl BatchWriter for ArrowWriter<&mut (dyn Write + Send)> {
+    fn write_batch(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.write(batch).map_err(io::Error::other)
+    }
+
+    fn close(self) -> io::Result<()> {
+        ArrowWriter::close(self).map(|_| ()).map_err(io::Error::other)
     }
 }
 
-impl TableWriter for ParquetTable<'_> {
+impl BatchWriter for FileWriter<&mut (dyn Write + Send)> {
+    fn write_batch(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.write(batch).map_err(io::Error::other)
+    }
+
+    fn close(mut self) -> io::Result<()> {
+        self.finish().map_err(io::Error::other)
+    }
+}
+
+/// A file in the making.
+struct BatchTable<W> {
+    batch: Batch,
+    writer: W,
+}
+
+impl<W: BatchWriter> TableWriter for BatchTable<W> {
     fn write(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
         if self.batch.push(row) {
             let batch = self.batch.take()?;
-            self.writer.write(&batch).map_err(io::Error::other)?;
+            self.writer.write_batch(&batch)?;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         let rest = self.batch.take()?;
-        self.writer.write(&rest).map_err(io::Error::other)?;
-        self.writer.close().map(|_| ()).map_err(io::Error::other)
+        self.writer.write_batch(&rest)?;
+        self.writer.close()
     }
 }
 
-/// An Arrow file in the making.
-pub(crate) struct ArrowTable<'w> {
-    batch: Batch,
-    writer: FileWriter<&'w mut (dyn Write + Send)>,
+/// Writes a Parquet file.
+pub(crate) fn parquet_table<'w>(
+    columns: &[Column],
+    out: &'w mut (dyn Write + Send),
+) -> io::Result<Box<dyn TableWriter + 'w>> {
+    let batch = Batch::new(columns);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .build();
+    let schema = Arc::clone(&batch.schema);
+    let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(io::Error::other)?;
+    Ok(Box::new(BatchTable { batch, writer }))
 }
 
-impl<'w> ArrowTable<'w> {
-    pub(crate) fn new(columns: &[Column], out: &'w mut (dyn Write + Send)) -> io::Result<Self> {
-        let batch = Batch::new(columns);
-        let writer = FileWriter::try_new(out, &batch.schema).map_err(io::Error::other)?;
-        Ok(Self { batch, writer })
-    }
-}
-
-impl TableWriter for ArrowTable<'_> {
-    fn write(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
-        if self.batch.push(row) {
-            let batch = self.batch.take()?;
-            self.writer.write(&batch).map_err(io::Error::other)?;
-        }
-        Ok(())
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        let rest = self.batch.take()?;
-        self.writer.write(&rest).map_err(io::Error::other)?;
-        self.writer.finish().map_err(io::Error::other)
-    }
+/// Writes an Arrow file.
+pub(crate) fn arrow_table<'w>(
+    columns: &[Column],
+    out: &'w mut (dyn Write + Send),
+) -> io::Result<Box<dyn TableWriter + 'w>> {
+    let batch = Batch::new(columns);
+    let writer = FileWriter::try_new(out, &batch.schema).map_err(io::Error::other)?;
+    Ok(Box::new(BatchTable { batch, writer }))
 }

@@ -60,8 +60,8 @@ impl TableFile {
         out: &'w mut (dyn Write + Send),
     ) -> io::Result<Box<dyn TableWriter + 'w>> {
         Ok(match self {
-            Self::Parquet => Box::new(arrow::ParquetTable::new(columns, out)?),
-            Self::Arrow => Box::new(arrow::ArrowTable::new(columns, out)?),
+            Self::Parquet => arrow::parquet_table(columns, out)?,
+            Self::Arrow => arrow::arrow_table(columns, out)?,
             Self::Excel => Box::new(excel::Sheet::new(columns, out)?),
         })
     }

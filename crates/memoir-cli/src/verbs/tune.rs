@@ -94,8 +94,8 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// What the values of vectors are: counts (log-tf, idf, unit length), weights (unit length), or to
-    /// be left raw
+    /// What the values of vectors are: counts (log-tf, idf, rows scaled by their length), weights (rows
+    /// scaled by their length), or to be left raw
     #[arg(long, value_name = "KIND", default_value = "auto", hide_short_help = true)]
     weighting: ValueKind,
     #[command(flatten)]

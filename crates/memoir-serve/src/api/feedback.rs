@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::page_length;
 use crate::api::statuses::Problems;
 use crate::app::Shared;
 use crate::engine::Question;
@@ -227,13 +228,7 @@ pub(crate) async fn list(
     Model(model): Model,
     Query(query): Query<ListQuery>,
 ) -> Answer<Response> {
-    let limit = query.limit.unwrap_or(LIMIT.0);
-    if !(1..=LIMIT.1).contains(&limit) {
-        return Err(Problem::invalid(format!(
-            "`limit` must be from 1 to {}, but is {limit}",
-            LIMIT.1
-        )));
-    }
+    let limit = page_length(query.limit, LIMIT)?;
     let journal = store(&app, &model)?.journal();
     plain_json(&FeedbackList {
         progress: journal.progress(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::feedback::store;
+use crate::api::page_length;
 use crate::api::predict::{self, ClassAnswer};
 use crate::api::statuses::Problems;
 use crate::app::Shared;
@@ -133,13 +134,7 @@ pub(crate) async fn list(
     Model(model): Model,
     Query(query): Query<QueueQuery>,
 ) -> Answer<Response> {
-    let limit = query.limit.unwrap_or(LIMIT.0);
-    if !(1..=LIMIT.1).contains(&limit) {
-        return Err(Problem::invalid(format!(
-            "`limit` must be from 1 to {}, but is {limit}",
-            LIMIT.1
-        )));
-    }
+    let limit = page_length(query.limit, LIMIT)?;
     let coder = query.coder.unwrap_or_default();
     let texts = store(&app, &model)?
         .journal()

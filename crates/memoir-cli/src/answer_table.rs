@@ -106,8 +106,8 @@ impl Shape {
                 .flat_map(|rank| self.answer_columns(&format!("_{rank}")))
                 .collect(),
             Layout::Long => {
-                let place = ["row", "rank"].map(|name| Column::new(name, CellKind::Whole));
-                place.into_iter().chain(self.answer_columns("")).collect()
+                let position = ["row", "rank"].map(|name| Column::new(name, CellKind::Whole));
+                position.into_iter().chain(self.answer_columns("")).collect()
             }
         }
     }

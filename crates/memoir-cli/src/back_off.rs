@@ -127,11 +127,11 @@ impl<'m> PromisedAnswers<'m> {
             for node in &nodes {
                 let is_class = self.classes[node.node as usize].is_some();
                 let depth = hierarchy.map_or(0, |known| usize::from(known.depth(node.node)));
-                let place = if is_class { 0 } else { depth };
-                if self.depths.len() <= place {
-                    self.depths.resize(place + 1, 0);
+                let level = if is_class { 0 } else { depth };
+                if self.depths.len() <= level {
+                    self.depths.resize(level + 1, 0);
                 }
-                self.depths[place] += 1;
+                self.depths[level] += 1;
             }
         }
         shown

@@ -81,16 +81,16 @@ fn entry(line: &str, kind: char) -> anyhow::Result<Entry<'_>> {
         .split_once(" | ")
         .context("expected ` | ` before the meaning")?;
     let fields: Vec<_> = head.split_ascii_whitespace().collect();
-    let field = |place: usize| fields.get(place).copied().context("the line ends too early");
+    let field = |index: usize| fields.get(index).copied().context("the line ends too early");
     let words = usize::from_str_radix(field(3)?, 16).context("expected the number of words")?;
     let start = 4 + 2 * words;
     let pointers: usize = field(start)?.parse().context("expected the number of pointers")?;
     let mut parents = Vec::new();
     for pointer in 0..pointers {
-        let place = start + 1 + 4 * pointer;
-        let is_parent = matches!(field(place)?, "@" | "@i");
-        let target = field(place + 1)?;
-        if is_parent && field(place + 2)?.starts_with(kind) {
+        let index = start + 1 + 4 * pointer;
+        let is_parent = matches!(field(index)?, "@" | "@i");
+        let target = field(index + 1)?;
+        if is_parent && field(index + 2)?.starts_with(kind) {
             parents.push(target);
         }
     }

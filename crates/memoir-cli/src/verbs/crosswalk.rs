@@ -73,8 +73,8 @@ fn read_pairs(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
         .delimiter(delimiter as u8)
         .trim(csv::Trim::All)
         .from_reader(content.trim_start_matches('\u{FEFF}').as_bytes());
-    let place = |error: csv::Error| anyhow::anyhow!("{}: {error}", path.display());
-    let header = table.headers().map_err(place)?.clone();
+    let locate = |error: csv::Error| anyhow::anyhow!("{}: {error}", path.display());
+    let header = table.headers().map_err(locate)?.clone();
     let column = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
     let (Some(old), Some(new)) = (column("old"), column("new")) else {
         let found: Vec<&str> = header.iter().collect();
@@ -86,7 +86,7 @@ fn read_pairs(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
     };
     let mut pairs = Vec::new();
     for record in table.records() {
-        let record = record.map_err(place)?;
+        let record = record.map_err(locate)?;
         pairs.push((record[old].to_owned(), record[new].to_owned()));
     }
     Ok(pairs)

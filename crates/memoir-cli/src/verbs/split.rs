@@ -72,7 +72,11 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         .map_err(|reason| Error::io(&arguments.out, "cannot make the folder", reason))?;
     let mut report = String::new();
     for (part, name) in PARTS.iter().enumerate() {
-        let rows = plan.places.iter().filter(|&&place| place == part as u16).count();
+        let rows = plan
+            .parts
+            .iter()
+            .filter(|&&row_part| row_part == part as u16)
+            .count();
         if rows == 0 {
             continue;
         }
@@ -88,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 
 /// Where each row goes.
 struct Plan {
-    places: Vec<u16>,
+    parts: Vec<u16>,
     ending: &'static str,
 }
 
@@ -107,7 +111,7 @@ impl Plan {
             Ok(())
         })?;
         Ok(Self {
-            places: places(&hashes, &labels, names.len(), arguments.valid, arguments.test),
+            parts: parts(&hashes, &labels, names.len(), arguments.valid, arguments.test),
             ending: match content {
                 Content::Vectors => "svm",
                 Content::Text if is_json => "jsonl",
@@ -128,13 +132,13 @@ impl Plan {
     ) -> Result<()> {
         let fail = |reason| Error::io(path, "cannot write", reason);
         let source = crate::sources::open(&arguments.data)?;
-        let mut places = self.places.iter();
+        let mut parts = self.parts.iter();
         let mut out = Some(out);
         let mut table: Option<Box<dyn TableWriter + '_>> = None;
         stream_unprepared(source, options, session, |rows| {
             if self.ending == "svm" {
                 let Some(out) = &mut out else { return Ok(()) };
-                let lines = vector_lines(&rows, |_| places.next() == Some(&(part as u16)));
+                let lines = vector_lines(&rows, |_| parts.next() == Some(&(part as u16)));
                 return out.write_all(lines.as_bytes()).map_err(fail);
             }
             if let Some(out) = out.take() {
@@ -152,8 +156,8 @@ impl Plan {
                 Cell::Text
             };
             for row in 0..rows.hashes.len() {
-                if let (Some(table), Some(place)) = (&mut table, places.next())
-                    && usize::from(*place) == part
+                if let (Some(table), Some(row_part)) = (&mut table, parts.next())
+                    && usize::from(*row_part) == part
                 {
                     let cells: Vec<Cell<'_>> = rows.kept.row(row).map(cell).collect();
                     table.write(&cells).map_err(fail)?;
@@ -169,9 +173,9 @@ impl Plan {
 }
 
 /// The part of each row.
-fn places(hashes: &[u64], labels: &LabelSets, classes: usize, valid: f64, test: f64) -> Vec<u16> {
+fn parts(hashes: &[u64], labels: &LabelSets, classes: usize, valid: f64, test: f64) -> Vec<u16> {
     // A hash as a number from 0 to 1.
-    let place = |hash: u64| match (hash >> 11) as f64 / (1u64 << 53) as f64 {
+    let part = |hash: u64| match (hash >> 11) as f64 / (1u64 << 53) as f64 {
         share if share < test => 2,
         share if share < test + valid => 1,
         _ => TRAIN as u16,
@@ -179,7 +183,7 @@ fn places(hashes: &[u64], labels: &LabelSets, classes: usize, valid: f64, test: 
     let mut trained = vec![false; classes];
     for (&hash, set) in hashes.iter().zip(labels.iter()) {
         for &label in set {
-            trained[label as usize] |= place(hash) == TRAIN as u16;
+            trained[label as usize] |= part(hash) == TRAIN as u16;
         }
     }
     // The last hash of a class that has no training row yet is that of the row it gets.
@@ -197,7 +201,7 @@ fn places(hashes: &[u64], labels: &LabelSets, classes: usize, valid: f64, test: 
             if moved.contains(hash) {
                 TRAIN as u16
             } else {
-                place(*hash)
+                part(*hash)
             }
         })
         .collect()
@@ -245,14 +249,14 @@ mod tests {
         for row in 0..hashes.len() {
             labels.push([u32::from(row >= 1000)]);
         }
-        let places = places(&hashes, &labels, 2, 0.2, 0.1);
-        let count = |part: u16| places.iter().filter(|&&place| place == part).count();
+        let parts = parts(&hashes, &labels, 2, 0.2, 0.1);
+        let count = |part: u16| parts.iter().filter(|&&row_part| row_part == part).count();
         assert!(
             (95..=108).contains(&count(2)) && (195..=205).contains(&count(1)),
             "{} {}",
             count(1),
             count(2)
         );
-        assert_eq!(places[1000..], [0, 0, 2]);
+        assert_eq!(parts[1000..], [0, 0, 2]);
     }
 }

@@ -89,29 +89,29 @@ impl<'v> VocabularySearch<'v> {
         let finder = memmem::Finder::new(longest.as_bytes());
         let mut from = 0;
         while let Some(at) = finder.find(&self.folded.as_bytes()[from..]) {
-            let place = self.ends.partition_point(|&end| end as usize <= from + at);
-            let start = if place == 0 {
+            let term_index = self.ends.partition_point(|&end| end as usize <= from + at);
+            let start = if term_index == 0 {
                 0
             } else {
-                self.ends[place - 1] as usize
+                self.ends[term_index - 1] as usize
             };
-            let end = self.ends[place] as usize;
+            let end = self.ends[term_index] as usize;
             from = end;
             let text = self.folded[start..end].trim_end_matches('\n');
-            if let (Some(kind), Some(term)) = (compare(text, &folded, &words), self.term(place)) {
-                hits.push((kind, term.kind, text.len() as u32, place));
+            if let (Some(kind), Some(term)) = (compare(text, &folded, &words), self.term(term_index)) {
+                hits.push((kind, term.kind, text.len() as u32, term_index));
             }
         }
         hits.sort_unstable();
         let mut found: Vec<Found<'v>> = Vec::new();
         let mut taken = rustc_hash::FxHashSet::default();
-        for (kind, term_kind, _, place) in hits {
-            let (concept, _) = self.terms[place];
+        for (kind, term_kind, _, term_index) in hits {
+            let (concept, _) = self.terms[term_index];
             if found.len() == most {
                 break;
             }
             if taken.insert(concept)
-                && let Some(term) = self.term(place)
+                && let Some(term) = self.term(term_index)
             {
                 found.push(Found {
                     concept,
@@ -124,8 +124,8 @@ impl<'v> VocabularySearch<'v> {
         found
     }
 
-    fn term(&self, place: usize) -> Option<super::Term<'v>> {
-        let &(concept, number) = self.terms.get(place)?;
+    fn term(&self, term_index: usize) -> Option<super::Term<'v>> {
+        let &(concept, number) = self.terms.get(term_index)?;
         self.vocabulary.terms(concept).nth(number as usize)
     }
 }
@@ -139,8 +139,8 @@ fn compare(text: &str, query: &str, words: &[&str]) -> Option<MatchKind> {
         return Some(MatchKind::Beginning);
     }
     let begins_a_word = |word: &str| {
-        let mut places = text.match_indices(word);
-        places.any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
+        let mut matches = text.match_indices(word);
+        matches.any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
     };
     if words.iter().all(|word| begins_a_word(word)) {
         return Some(MatchKind::Words);

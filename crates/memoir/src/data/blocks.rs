@@ -23,7 +23,7 @@ impl RecordEnds {
     /// or `record`.
     fn last_in(&mut self, block: &[u8], from: usize, record: usize) -> usize {
         match self {
-            Self::Lines => memchr::memrchr(b'\n', &block[from..]).map_or(record, |place| from + place + 1),
+            Self::Lines => memchr::memrchr(b'\n', &block[from..]).map_or(record, |end| from + end + 1),
             Self::Quoted(scanner) => scanner.last_record_end(block, from, record),
         }
     }

@@ -101,7 +101,7 @@ impl VectorParser {
                     if !self.skip_bad_rows {
                         break;
                     }
-                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |place| place + 1);
+                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |offset| offset + 1);
                     rest = &rest[end..];
                 }
             }
@@ -117,39 +117,39 @@ impl VectorParser {
         draft.width = 0;
         draft.weight = None;
         draft.present = false;
-        let at = |place: usize| bytes.get(place).copied().unwrap_or(b'\n');
-        let mut place = self.read_label(bytes, draft)?;
+        let at = |offset: usize| bytes.get(offset).copied().unwrap_or(b'\n');
+        let mut offset = self.read_label(bytes, draft)?;
         let mut previous = 0;
         loop {
-            match at(place) {
+            match at(offset) {
                 b' ' | b'\t' | b'\r' => {
-                    place += 1;
+                    offset += 1;
                     continue;
                 }
-                b'\n' => return Ok((place + 1).min(bytes.len())),
-                b'#' => return Self::read_comment(bytes, place, draft),
+                b'\n' => return Ok((offset + 1).min(bytes.len())),
+                b'#' => return Self::read_comment(bytes, offset, draft),
                 _ => {}
             }
-            let (index, digits) = leading_digits(&bytes[place..]);
-            if digits == 0 || at(place + digits) != b':' {
-                return Err(Self::explain_token(token(&bytes[place..]), place));
+            let (index, digits) = leading_digits(&bytes[offset..]);
+            if digits == 0 || at(offset + digits) != b':' {
+                return Err(Self::explain_token(token(&bytes[offset..]), offset));
             }
             // Numbered from 0 from here on; an index 0 of a 1-based file turns out too large.
             let feature = index.wrapping_sub(self.first_index);
             if feature >= self.header.map_or(MAX_FEATURES as u64, |header| header.features) {
-                return Err(self.explain_index(index, place));
+                return Err(self.explain_index(index, offset));
             }
-            let value_place = place + digits + 1;
-            let digit = at(value_place).wrapping_sub(b'0');
-            let (value, length) = if digit <= 9 && ends_value(at(value_place + 1)) {
+            let value_offset = offset + digits + 1;
+            let digit = at(value_offset).wrapping_sub(b'0');
+            let (value, length) = if digit <= 9 && ends_value(at(value_offset + 1)) {
                 // Most values are small counts.
                 (f32::from(digit), 1)
-            } else if let Some(plain) = plain_decimal(&bytes[value_place..], ends_value) {
+            } else if let Some(plain) = plain_decimal(&bytes[value_offset..], ends_value) {
                 plain
             } else {
-                Self::read_odd_value(&bytes[value_place..], index, value_place)?
+                Self::read_odd_value(&bytes[value_offset..], index, value_offset)?
             };
-            place = value_place + length;
+            offset = value_offset + length;
             let width = feature as usize + 1;
             draft.width = draft.width.max(width);
             if value != 0.0 {
@@ -191,9 +191,9 @@ impl VectorParser {
     }
 
     /// Reads what follows `#` at `place`; returns the length of the line.
-    fn read_comment(bytes: &[u8], place: usize, draft: &mut Draft) -> Result<usize, Problem> {
-        let end = memchr::memchr(b'\n', &bytes[place..]).map_or(bytes.len(), |length| place + length);
-        let mut start = place + 1;
+    fn read_comment(bytes: &[u8], offset: usize, draft: &mut Draft) -> Result<usize, Problem> {
+        let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |length| offset + length);
+        let mut start = offset + 1;
         for word in bytes[start..end].split(u8::is_ascii_whitespace) {
             if let Some(number) = word.strip_prefix(b"weight=") {
                 draft.weight = Some(read_weight(number).map_err(|message| Problem::new(start + 7, message))?);
@@ -292,10 +292,10 @@ impl VectorParser {
 
     fn read_labels(&self, field: &[u8], draft: &mut Draft, names: &mut ClassNames) -> Result<(), Problem> {
         let text = std::str::from_utf8(field).map_err(|reason| {
-            let place = reason.valid_up_to();
+            let offset = reason.valid_up_to();
             Problem::new(
-                place,
-                format!("expected UTF-8 text, found the byte 0x{:02x}", field[place]),
+                offset,
+                format!("expected UTF-8 text, found the byte 0x{:02x}", field[offset]),
             )
         })?;
         // All are checked before the first gets a number: a bad row leaves no class behind.
@@ -327,10 +327,10 @@ impl VectorParser {
         if label.is_empty() {
             return Err(Problem::new(column, NO_LABEL));
         }
-        if let Some(place) = label.find(char::is_control) {
+        if let Some(offset) = label.find(char::is_control) {
             let found = shown(label.as_bytes());
             return Err(Problem::new(
-                column + place,
+                column + offset,
                 format!("expected a label, found control characters in {found}"),
             ));
         }

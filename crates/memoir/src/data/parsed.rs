@@ -28,8 +28,8 @@ impl Problem {
     }
 
     /// A problem at the byte `place` of a row that may have several lines.
-    pub(super) fn inside(row: &[u8], place: usize, message: impl Into<String>) -> Self {
-        let before = &row[..place.min(row.len())];
+    pub(super) fn inside(row: &[u8], offset: usize, message: impl Into<String>) -> Self {
+        let before = &row[..offset.min(row.len())];
         Self {
             line: memchr::memchr_iter(b'\n', before).count() as u64,
             column: memchr::memrchr(b'\n', before).map_or(before.len(), |end| before.len() - end - 1),

@@ -280,7 +280,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         work: impl Fn(&mut Parsed) -> T + Sync,
         mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
     ) -> Result<()> {
-        let mut places: Vec<Parsed> = Vec::new();
+        let mut spare: Vec<Parsed> = Vec::new();
         let mut ready: Vec<(u64, Parsed, T)> = Vec::new();
         loop {
             // What is parsed is handed on before a wait for more: input may come in slowly.
@@ -290,7 +290,7 @@ impl<'s, 'o> Reader<'s, 'o> {
             }
             let mut parsing: Vec<_> = batch
                 .into_iter()
-                .map(|block| (block, places.pop().unwrap_or_default(), None))
+                .map(|block| (block, spare.pop().unwrap_or_default(), None))
                 .collect();
             let (parser, skip_bad_rows, work) = (&self.parser, self.met.skip_bad_rows, &work);
             let pieces = parsing.iter_mut().map(|(block, parsed, result)| {
@@ -306,7 +306,7 @@ impl<'s, 'o> Reader<'s, 'o> {
                     self.met.count(&mut parsed)?;
                     take(&mut parsed, result, Position { done, total, lines })?;
                     self.session.progress("reading", done, total, "bytes");
-                    places.push(parsed);
+                    spare.push(parsed);
                 }
                 Ok(())
             })?;
@@ -376,7 +376,7 @@ fn located(name: &str, line: u64, problem: Problem) -> Error {
 
 /// The first line of `bytes`, with its end.
 fn first_line(bytes: &[u8]) -> &[u8] {
-    &bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |place| place + 1)]
+    &bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)]
 }
 
 /// Whether all lines are blank or comments.

@@ -49,7 +49,7 @@ struct Buffers {
     inner: Scratch,
     members: Vec<Scored>,
     /// The place of each class in `sums`, or `u32::MAX`.
-    places: Vec<u32>,
+    slots: Vec<u32>,
     sums: Vec<Sum>,
 }
 
@@ -112,23 +112,20 @@ impl Merged {
 
     fn combine(&self, k: usize, buffers: &mut Buffers, out: &mut Vec<Scored>) {
         let Buffers {
-            members,
-            places,
-            sums,
-            ..
+            members, slots, sums, ..
         } = buffers;
-        places.clear();
-        places.resize(self.classes, u32::MAX);
+        slots.clear();
+        slots.resize(self.classes, u32::MAX);
         sums.clear();
         for (rank, member) in members.iter().enumerate() {
             let class = self.class_of[member.class as usize];
-            let place = &mut places[class as usize];
-            if let Some(sum) = sums.get_mut(*place as usize) {
+            let slot = &mut slots[class as usize];
+            if let Some(sum) = sums.get_mut(*slot as usize) {
                 if rank < CANDIDATES {
                     sum.others += f64::from(member.score - sum.largest).exp();
                 }
             } else {
-                *place = sums.len() as u32;
+                *slot = sums.len() as u32;
                 sums.push(Sum {
                     class,
                     largest: member.score,

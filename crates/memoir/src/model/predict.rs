@@ -33,9 +33,9 @@ impl Predictions {
     /// The best classes of a row, best first: as many as asked for, or as there are. None, if the model
     /// knows nothing of what is in the row.
     pub fn row(&self, index: usize) -> &[Scored] {
-        let places = &self.scored[index * self.per_row..(index + 1) * self.per_row];
-        let filled = places.partition_point(|scored| scored.score > f32::NEG_INFINITY);
-        &places[..filled]
+        let slots = &self.scored[index * self.per_row..(index + 1) * self.per_row];
+        let filled = slots.partition_point(|scored| scored.score > f32::NEG_INFINITY);
+        &slots[..filled]
     }
 
     /// The best classes of each row.

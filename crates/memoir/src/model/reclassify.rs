@@ -69,12 +69,12 @@ impl Model {
                 "there is another class `{into}` already; merge it too, or choose another name"
             )));
         }
-        let place = |class: u32| Some(if merged.contains(&class) { first } else { class });
+        let target = |class: u32| Some(if merged.contains(&class) { first } else { class });
         let name_of = |model: &Self, class: u32| match class {
             class if class == first => into.to_owned(),
             class => model.classes.name(class).to_owned(),
         };
-        self.reclassify(place, name_of)
+        self.reclassify(target, name_of)
     }
 
     /// Removes the classes called `names`: they are never predicted again.
@@ -105,7 +105,7 @@ impl Model {
     /// Moves each class to the place of the class that `place` gives, or away; closes the gaps.
     fn reclassify(
         self,
-        place: impl Fn(u32) -> Option<u32>,
+        target: impl Fn(u32) -> Option<u32>,
         name_of: impl Fn(&Self, u32) -> String,
     ) -> Result<Self> {
         let count = self.classes.len() as u32;
@@ -113,7 +113,7 @@ impl Model {
         let mut numbers = vec![None; count as usize];
         for class in 0..count {
             // A class goes to one before it or stays: where it goes is numbered already.
-            numbers[class as usize] = match place(class) {
+            numbers[class as usize] = match target(class) {
                 Some(target) if target == class => Some(names.intern(&name_of(&self, class))),
                 Some(target) => numbers[target as usize],
                 None => None,

@@ -80,7 +80,7 @@ pub struct AnalyzerScratch {
     /// Normal form of the piece at hand.
     piece: String,
     /// Words of the piece.
-    places: Vec<Range<usize>>,
+    ranges: Vec<Range<usize>>,
     further: Vec<Range<usize>>,
     origins: Origins,
     /// Finished words of the text, one space between them, so that a run of words is a part of it.
@@ -218,7 +218,7 @@ impl Analyzer {
     ) {
         let AnalyzerScratch {
             piece,
-            places,
+            ranges,
             further,
             origins,
             line,
@@ -238,25 +238,25 @@ impl Analyzer {
             } else {
                 normalize(original, piece);
             }
-            places.clear();
-            places.extend(words_of(piece).map(|(start, word)| start..start + word.len()));
+            ranges.clear();
+            ranges.extend(words_of(piece).map(|(start, word)| start..start + word.len()));
             if self.codes {
                 further.clear();
-                further_words(piece, places, |place| further.push(place));
+                further_words(piece, ranges, |range| further.push(range));
                 if !further.is_empty() {
-                    places.append(further);
+                    ranges.append(further);
                     // In the order of the text, the longer of two that begin together first.
-                    places.sort_by_key(|place| (place.start, Reverse(place.end)));
+                    ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
                 }
             }
-            for place in &*places {
-                let word = &piece[place.clone()];
+            for range in &*ranges {
+                let word = &piece[range.clone()];
                 if self.stop_words.contains(word) {
                     continue;
                 }
                 let origin = |part: Range<usize>| {
                     if SPANS {
-                        let part = origins.of(place.start + part.start..place.start + part.end);
+                        let part = origins.of(range.start + part.start..range.start + part.end);
                         piece_start + part.start..piece_start + part.end
                     } else {
                         0..0

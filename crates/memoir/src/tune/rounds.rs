@@ -74,13 +74,13 @@ pub(super) fn run(
     for (round, &(count, most_rows)) in plan.iter().enumerate() {
         let mut sample = None;
         let mut done: Vec<Trial> = Vec::new();
-        let mut place = 0;
-        while place < running.len() {
-            let candidate = running[place];
+        let mut index = 0;
+        while index < running.len() {
+            let candidate = running[index];
             let settings = &candidates[candidate];
             session.progress(
                 &format!("trying settings, round {} of {}", round + 1, plan.len()),
-                place as u64,
+                index as u64,
                 count as u64,
                 "settings",
             );
@@ -111,7 +111,7 @@ pub(super) fn run(
                 running = (0..candidates.len()).collect();
             }
             done.push(trial);
-            place += 1;
+            index += 1;
         }
         running = plan
             .get(round + 1)

@@ -58,7 +58,7 @@ pub struct SetRule {
 }
 
 /// The place of a promise among the thresholds: the next one that promises as much.
-fn place(promise: f32) -> usize {
+fn threshold_index(promise: f32) -> usize {
     let steps = (f64::from(promise) - LEAST_PROMISE) / PROMISE_STEP;
     // A promise of 0.9 is a little more than 0.9 as an f32.
     (steps - 1e-4).ceil().max(0.0) as usize
@@ -130,7 +130,7 @@ impl AnswerSets {
         let levels = self.levels.iter();
         let usable = levels.filter(|level| level.depth == 0 || hierarchy.is_some());
         let mut rules = usable.filter_map(|level| {
-            let threshold = *level.thresholds.get(place(coverage))?;
+            let threshold = *level.thresholds.get(threshold_index(coverage))?;
             (threshold < NEVER).then_some(SetRule {
                 depth: level.depth,
                 threshold,
@@ -152,7 +152,7 @@ impl AnswerSets {
     /// The probability from which on answers of [`Hierarchy::back_off`] are together right in the share
     /// `precision` of the rows that get one; nothing if that is not known.
     pub fn back_off_from(&self, precision: f32) -> Option<f32> {
-        let threshold = *self.back_off.get(place(precision))?;
+        let threshold = *self.back_off.get(threshold_index(precision))?;
         (threshold < NEVER).then_some(threshold)
     }
 
@@ -331,9 +331,14 @@ mod tests {
     #[test]
     fn promises_have_their_places() {
         assert_eq!(
-            (place(0.5), place(0.9), place(0.95), place(0.951)),
+            (
+                threshold_index(0.5),
+                threshold_index(0.9),
+                threshold_index(0.95),
+                threshold_index(0.951)
+            ),
             (0, 80, 90, 91)
         );
-        assert_eq!(place(0.2), 0);
+        assert_eq!(threshold_index(0.2), 0);
     }
 }

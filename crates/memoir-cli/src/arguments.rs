@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use anyhow::bail;
@@ -10,7 +10,7 @@ use clap::Args;
 use memoir::data::{Encoding, Format, ReadOptions};
 use memoir::{Observer, Session};
 
-use crate::Context;
+use crate::{Context, sources};
 
 // How to read data. (A documentation comment would become the help of the verb that has these options.)
 #[derive(Debug, Args)]
@@ -97,6 +97,14 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
         _ => Err("expected one ASCII character that is no quote, such as `;`, or `tab`".to_owned()),
     }
+}
+
+/// Fails if writing `output` would replace a file of `data`.
+pub(crate) fn check_apart_from_data(output: &Path, data: &[PathBuf]) -> anyhow::Result<()> {
+    for file in sources::files(data)? {
+        check_apart(output, &file)?;
+    }
+    Ok(())
 }
 
 /// Fails if writing `output` would replace `other`, which the same command reads or writes.

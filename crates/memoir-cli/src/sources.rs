@@ -1,12 +1,45 @@
-//! Where data comes from: every kind of file that this program reads.
+//! Where data comes from: every kind of file that this program reads, alone or several together.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memoir::Result;
-use memoir::data::Source;
+use memoir::data::{Source, files_at};
 
-/// The rows at `path`; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<Source> {
+/// The rows of all `data`: files, folders, patterns such as `2026-*.csv`; `-` is standard input.
+pub(crate) fn open(data: &[impl AsRef<Path>]) -> Result<Source> {
+    let files = files(data)?;
+    if let [file] = &files[..] {
+        return open_file(file);
+    }
+    let parts: Result<Vec<Source>> = files.iter().map(|file| open_file(file)).collect();
+    Ok(Source::several(name(data), parts?))
+}
+
+/// The files that `data` stands for.
+pub(crate) fn files(data: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in data {
+        files.extend(files_at(path.as_ref())?);
+    }
+    Ok(files)
+}
+
+/// What messages call `data`.
+pub(crate) fn name(data: &[impl AsRef<Path>]) -> String {
+    let names: Vec<_> = data.iter().map(|path| path.as_ref().display()).collect();
+    match &names[..] {
+        [] => String::new(),
+        [name] => name.to_string(),
+        [name, others @ ..] => format!("{name} and {} more", others.len()),
+    }
+}
+
+/// Whether rows come from standard input.
+pub(crate) fn has_stdin(data: &[impl AsRef<Path>]) -> bool {
+    data.iter().any(|path| path.as_ref() == Path::new("-"))
+}
+
+fn open_file(path: &Path) -> Result<Source> {
     #[cfg(feature = "tables")]
     if let Some(kind) = memoir_tables::TableFile::of(path) {
         return kind.source(path);

@@ -16,7 +16,7 @@ use memoir_report::table::{Cell, CellKind, Column};
 
 use crate::Context;
 use crate::answer_table::TableFile;
-use crate::arguments::{Reading, Running, check_apart, parse_positive};
+use crate::arguments::{Reading, Running, check_apart_from_data, parse_positive};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::sources;
@@ -40,8 +40,9 @@ other as their answer.
 Example:
   memoir audit tickets.csv --out doubts.csv --classes twins.csv")]
 pub(crate) struct Arguments {
-    /// Labelled rows in a file
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// Table of the doubted rows with their columns: .csv, .tsv, .jsonl, .xlsx, .parquet or .arrow
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -61,7 +62,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
-    if arguments.data == Path::new("-") {
+    if sources::has_stdin(&arguments.data) {
         bail!("rows are read twice to be audited, so standard input will not do; expected a file");
     }
     for path in [Some(&arguments.out), arguments.classes.as_ref()]
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         .flatten()
     {
         TableFile::of(path)?;
-        check_apart(path, &arguments.data)?;
+        check_apart_from_data(path, &arguments.data)?;
     }
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;

@@ -151,7 +151,7 @@ fn dry_run(arguments: &Arguments, context: &Context, session: &Session<'_>) -> a
             let options = original.reading(arguments.reading.options());
             let (preprocessing, classes) = (original.preprocessing(), original.classes());
             let (rows, _) =
-                prepare::read_with(sources::open(path)?, &options, preprocessing, classes, session)?;
+                prepare::read_with(sources::open(&[path])?, &options, preprocessing, classes, session)?;
             Some(rows)
         }
         None => None,

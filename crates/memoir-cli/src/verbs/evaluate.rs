@@ -39,8 +39,9 @@ Head, middle and tail are the classes from frequent to rare, each with a third o
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Labelled rows; `-` is standard input
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -80,8 +81,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
                 tables.finish(folder, &names)
             })?;
             let report = report.context("there is no report")?;
-            let name = |path: &PathBuf| path.display().to_string();
-            evaluation_report::write(folder, &report, &name(&arguments.model), &name(&arguments.data))?;
+            let model_name = arguments.model.display().to_string();
+            evaluation_report::write(folder, &report, &model_name, &sources::name(&arguments.data))?;
             report
         }
     };

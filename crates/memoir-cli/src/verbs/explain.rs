@@ -168,7 +168,10 @@ fn explain_data(
 ) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut separator = "";
-    let (source, options) = (sources::open(data)?, model.reading(arguments.reading.options()));
+    let (source, options) = (
+        sources::open(&[data])?,
+        model.reading(arguments.reading.options()),
+    );
     prepare::stream_with(source, &options, model.preprocessing(), session, |block| {
         model.explain_rows(&block.rows, arguments.top.get(), session, |row, explanation| {
             let line = block.lines[row];

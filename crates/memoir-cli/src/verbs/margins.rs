@@ -31,8 +31,9 @@ Example:
 pub(crate) struct Arguments {
     /// The model file (memoir-l2, memoir-l1, memoir-lsh or centroid)
     model: PathBuf,
-    /// Labelled rows; `-` is standard input
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// exact, random, simple-lsh or sw-graph
     #[arg(long, value_name = "NAME", default_value = "sw-graph")]
     oracle: String,
@@ -120,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     if rows.is_empty() {
         bail!(
             "{}: no row has a label that the model knows",
-            arguments.data.display()
+            sources::name(&arguments.data)
         );
     }
     let settings = (arguments.delta, arguments.rho);

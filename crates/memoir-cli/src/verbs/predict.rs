@@ -16,7 +16,7 @@ use memoir_report::sizes::{show_count, show_counted};
 use crate::Context;
 use crate::answer_table::{AnswerTable, Layout, Shape, TableFile, parse_columns};
 use crate::answers::{Answers, Form, Shown};
-use crate::arguments::{Reading, Running, check_apart, parse_positive};
+use crate::arguments::{Reading, Running, check_apart, check_apart_from_data, parse_positive};
 use crate::back_off::{self, Promise, PromisedAnswers};
 use crate::output::write_error;
 use crate::progress::Progress;
@@ -50,8 +50,9 @@ Examples:
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Rows, with or without labels; `-` is standard input
-    data: PathBuf,
+    /// Rows, with or without labels: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// How many classes to give for each row [default: 1; with --min-probability 10]
     #[arg(long, short = 'k', value_name = "K", visible_alias = "at-most", value_parser = parse_positive)]
     top_k: Option<NonZeroUsize>,
@@ -212,7 +213,7 @@ impl Predicting<'_> {
 
     fn write_file(&mut self, path: &Path) -> anyhow::Result<()> {
         let arguments = self.arguments;
-        check_apart(path, &arguments.data)?;
+        check_apart_from_data(path, &arguments.data)?;
         check_apart(path, &arguments.model)?;
         let raw = arguments.raw_scores || self.model.calibration().is_none();
         let shape = Shape {

@@ -29,8 +29,9 @@ Example:
   memoir train parts/train.csv --valid parts/valid.csv --model tickets.memoir
   memoir evaluate tickets.memoir parts/test.csv")]
 pub(crate) struct Arguments {
-    /// Labelled rows in a file
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// Share of the rows to hold out while training
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = parse_share)]
     valid: f64,
@@ -51,7 +52,7 @@ const PARTS: [&str; 3] = ["train", "valid", "test"];
 const TRAIN: usize = 0;
 
 pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()> {
-    if arguments.data == Path::new("-") {
+    if crate::sources::has_stdin(&arguments.data) {
         bail!("rows are read twice to be split, so standard input will not do; expected a file");
     }
     if arguments.valid + arguments.test >= 1.0 {

@@ -15,7 +15,7 @@ use memoir::train::{FitOptions, HeldOut};
 use memoir::{Catalogue, Model, train};
 use memoir_report::sizes::{parse_size, show_counted, show_size, show_time};
 
-use crate::arguments::{Reading, Running, check_apart, parse_positive};
+use crate::arguments::{Reading, Running, check_apart, check_apart_from_data, parse_positive};
 use crate::help::{HelpRequest, help_all};
 use crate::method_options::{self, Given};
 use crate::output::print;
@@ -33,8 +33,9 @@ use crate::{Context, failure, interrupt};
   memoir train titles.csv --vocabulary subjects.ttl --language sv --model m.memoir
   zcat *.jsonl.gz | memoir train - --format jsonl --model m.memoir --word-ngrams 2")]
 pub(crate) struct Arguments {
-    /// Labelled rows; `-` is standard input
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// Model file to write
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -171,12 +172,10 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     }
     let vocabulary = arguments.vocabulary.request(arguments.unseen_classes)?;
     check_target(&arguments.model)?;
-    let read = [
-        Some(&arguments.data),
-        arguments.valid.as_ref(),
-        arguments.from.as_ref(),
-    ];
-    for path in read.into_iter().flatten() {
+    for data in [&arguments.data[..], arguments.valid.as_slice()] {
+        check_apart_from_data(&arguments.model, data)?;
+    }
+    if let Some(path) = &arguments.from {
         check_apart(&arguments.model, path)?;
     }
 
@@ -202,9 +201,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         Some(before) => before.reading(options),
         None => options,
     };
-    let examples = |path: &Path| -> memoir::Result<Examples<'_>> {
+    let examples = |data: &[PathBuf]| -> memoir::Result<Examples<'_>> {
         Ok(Examples::Read {
-            source: sources::open(path)?,
+            source: sources::open(data)?,
             options: &options,
         })
     };
@@ -212,7 +211,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         text,
         weighting: arguments.weighting.into(),
         held_out: match (&arguments.valid, arguments.valid_fraction) {
-            (Some(path), _) => HeldOut::examples(examples(path)?),
+            (Some(path), _) => HeldOut::examples(examples(std::slice::from_ref(path))?),
             (None, Some(share)) => HeldOut::Share(share),
             (None, None) => HeldOut::Nothing,
         },

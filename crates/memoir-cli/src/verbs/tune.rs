@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use memoir_report::sizes::{parse_size, show_count, show_counted, show_size};
 use serde::Serialize;
 
 use super::train::{ValueKind, parse_share};
-use crate::arguments::{Reading, Running, check_apart, parse_positive};
+use crate::arguments::{Reading, Running, check_apart_from_data, parse_positive};
 use crate::help::{HelpRequest, help_all};
 use crate::method_options::{self, Given};
 use crate::output::print;
@@ -59,8 +59,9 @@ Examples:
   memoir tune train.csv --valid valid.csv --measure ndcg@20 --blocks words,pairs:0.5
   memoir tune train.svm --algorithm ovr --vary cost,loss --measure macro-f1")]
 pub(crate) struct Arguments {
-    /// Labelled rows; `-` is standard input
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// How to learn
     #[arg(long, value_name = "NAME", default_value = Catalogue::DEFAULT_ALGORITHM)]
     algorithm: String,
@@ -149,11 +150,8 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let log = log_path(arguments);
-    for path in [Some(&arguments.data), arguments.valid.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        check_apart(&log, path)?;
+    for data in [&arguments.data[..], arguments.valid.as_slice()] {
+        check_apart_from_data(&log, data)?;
     }
     let progress = Progress::new(arguments.running.quiet);
     // Of its own: a time limit raises it, and the program then still has something to say.
@@ -166,9 +164,13 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         .with_seed(arguments.seed)
         .with_memory_budget(arguments.memory_budget);
     let reading = arguments.reading.options();
-    let read = |path: &Path| ExampleSet::read(sources::open(path)?, &reading, &session);
+    let read = |data: &[PathBuf]| ExampleSet::read(sources::open(data)?, &reading, &session);
     let data = read(&arguments.data).map_err(|error| timed_out(error, context))?;
-    let valid = arguments.valid.as_deref().map(read).transpose();
+    let valid = arguments
+        .valid
+        .as_ref()
+        .map(|path| read(std::slice::from_ref(path)));
+    let valid = valid.transpose();
     let valid = valid.map_err(|error| timed_out(error, context))?;
     let judged_by = match &valid {
         Some(valid) => JudgedBy::Examples(valid),
@@ -247,7 +249,7 @@ impl Drop for Clock {
 
 fn log_path(arguments: &Arguments) -> PathBuf {
     let of_data = || {
-        let name = arguments.data.file_name().unwrap_or("data".as_ref());
+        let name = arguments.data[0].file_name().unwrap_or("data".as_ref());
         let mut name = if name == "-" {
             "data".into()
         } else {
@@ -273,7 +275,10 @@ fn train_command(arguments: &Arguments, words: impl Iterator<Item = String>, out
             None => command.push(word),
         }
     }
-    let stem = arguments.data.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = arguments.data[0]
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
     let stem = if stem == "-" { "data" } else { &stem };
     command.extend(["--model".to_owned(), format!("{stem}.memoir")]);
     for (name, value) in outcome.best.iter().flat_map(|best| &best.settings) {

@@ -10,7 +10,7 @@ use memoir::model::write_beside;
 use memoir::{Dataset, Error, Model, prepare};
 use memoir_report::sizes::show_counted;
 
-use crate::arguments::{Reading, Running, check_apart};
+use crate::arguments::{Reading, Running, check_apart, check_apart_from_data};
 use crate::progress::Progress;
 use crate::{Context, interrupt, sources};
 
@@ -27,8 +27,9 @@ Examples:
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Labelled rows; `-` is standard input
-    data: PathBuf,
+    /// Labelled rows: files, folders or patterns of names; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// File to write, .svm or .xmc; `-` is standard output, in libsvm form
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             arguments.out.display()
         ),
     };
-    check_apart(&arguments.out, &arguments.data)?;
+    check_apart_from_data(&arguments.out, &arguments.data)?;
     check_apart(&arguments.out, &arguments.model)?;
     let model = Model::load(&arguments.model, &context.catalogue)?;
     let progress = Progress::new(arguments.running.quiet);

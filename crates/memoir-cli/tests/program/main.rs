@@ -17,6 +17,7 @@ mod odd_rows;
 mod odd_streams;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
+mod several_files;
 mod streams;
 mod support;
 mod tune;

@@ -89,6 +89,28 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// What is read from which of the columns `names`, for messages.
+    pub(super) fn described(&self, names: &[&str]) -> String {
+        let named = |columns: &[usize]| {
+            let shown = columns
+                .iter()
+                .map(|&column| shown(names[column].as_bytes().trim_ascii()));
+            shown.collect::<Vec<_>>().join(", ")
+        };
+        let mut roles = vec![format!("the text in {}", named(&self.texts))];
+        roles.extend(self.label.map(|label| format!("labels in {}", named(&[label]))));
+        roles.extend(
+            self.weight
+                .map(|weight| format!("weights in {}", named(&[weight]))),
+        );
+        if !self.kept.is_empty() {
+            roles.push(format!("the columns {}", named(&self.kept)));
+        }
+        roles.join(", ")
+    }
+}
+
 /// The names of all columns.
 struct Header<'n> {
     names: &'n [&'n str],

@@ -12,6 +12,7 @@ use encoding_rs::Encoding;
 
 use super::archive;
 use super::encoding::Utf8Reader;
+use super::files::files_at;
 use super::format::{Format, is_vague};
 use crate::{Error, Result};
 
@@ -31,10 +32,13 @@ enum Origin {
     File(PathBuf),
     Stdin,
     Reader(Box<dyn Read + Send>),
+    /// Sources that are read one after the other.
+    Several(Vec<Source>),
 }
 
 impl Source {
-    /// The file at `path`, or standard input if it is `-`.
+    /// The file at `path`, the files of a folder or of a pattern such as `2026-*.csv` ([`files_at`]), or
+    /// standard input if it is `-`.
     pub fn new(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         if path == Path::new("-") {
@@ -68,6 +72,16 @@ impl Source {
         }
     }
 
+    /// All rows of `parts`, which must be of one kind and have the same columns; `name` stands for all of
+    /// them in messages.
+    pub fn several(name: impl Into<String>, parts: Vec<Self>) -> Self {
+        Self {
+            name: name.into(),
+            origin: Origin::Several(parts),
+            table: false,
+        }
+    }
+
     /// What messages call it.
     pub fn name(&self) -> &str {
         &self.name
@@ -78,11 +92,35 @@ impl Source {
         match &self.origin {
             _ if self.table => (Some(Format::Csv), false),
             Origin::Stdin => (None, true),
+            Origin::Several(parts) => parts.first().map_or((None, true), Self::format),
             Origin::File(path) => (Format::from_path(path), is_vague(path)),
             Origin::Reader(_) => {
                 let path = Path::new(&self.name);
                 (Format::from_path(path), is_vague(path))
             }
+        }
+    }
+
+    /// The sources that it is made of: several, or the files of a folder or pattern.
+    pub(super) fn into_parts(self) -> Result<Vec<Self>> {
+        match self.origin {
+            Origin::Several(parts) => {
+                let parts: Result<Vec<Vec<Self>>> = parts.into_iter().map(Self::into_parts).collect();
+                Ok(parts?.into_iter().flatten().collect())
+            }
+            Origin::File(path) => Ok(files_at(&path)?.into_iter().map(Self::new).collect()),
+            Origin::Stdin | Origin::Reader(_) => Ok(vec![self]),
+        }
+    }
+
+    /// Its size in bytes as stored, or 0 if unknown.
+    pub(super) fn stored_size(&self) -> u64 {
+        match &self.origin {
+            Origin::File(path) => match std::fs::metadata(path) {
+                Ok(about) if about.is_file() => about.len(),
+                _ => 0,
+            },
+            Origin::Stdin | Origin::Reader(_) | Origin::Several(_) => 0,
         }
     }
 
@@ -112,6 +150,7 @@ impl Source {
             }
             Origin::Stdin => (Box::new(io::stdin()), 0, false),
             Origin::Reader(reader) => (reader, 0, false),
+            Origin::Several(_) => return Err(Error::input(name, "is several files; expected one")),
         };
         let position = Arc::new(AtomicU64::new(0));
         let counted = Counted {

@@ -23,6 +23,8 @@ pub(super) struct TableParser {
     columns: Columns,
     /// Names of the columns that go to the output.
     kept_names: Vec<String>,
+    /// What messages say of the columns that are read.
+    used: String,
     separator: Option<String>,
     skip_bad_rows: bool,
 }
@@ -45,6 +47,7 @@ impl TableParser {
             dialect,
             columns: Columns::default(),
             kept_names: Vec::new(),
+            used: String::new(),
             separator: (!options.is_single_label() && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
         };
@@ -104,12 +107,18 @@ impl TableParser {
         self.columns = Columns::choose(&names, options, labels_needed)?;
         let kept = self.columns.kept.iter();
         self.kept_names = kept.map(|&column| names[column].to_owned()).collect();
+        self.used = self.columns.described(&names);
         Ok(())
     }
 
     /// What was guessed and may be wrong.
     pub(super) fn note(&self) -> Option<&str> {
         self.columns.note.as_deref()
+    }
+
+    /// The columns that are read, for messages and to compare files by.
+    pub(super) fn used_columns(&self) -> String {
+        self.used.clone()
     }
 
     /// Names of the columns that go to the output.

@@ -54,12 +54,13 @@ class Method:
     def __init__(self, runs, several_labels):
         self.name = runs[0]["method"]
         self.status = next((run["status"] for run in runs if run["status"] != "ok"), "ok")
-        self.runs = runs
+        self.made = len(runs)
+        # What was reached counts, even if a later repeat met a limit; the table says how often.
+        self.runs = [run for run in runs if run["status"] == "ok"]
+        self.stopped_after = next((run["train"]["cpu_seconds"] for run in runs if run["status"] != "ok"), None)
         self.quality = QUALITY[several_labels]
 
     def values(self, measure):
-        if self.status != "ok":
-            return []
         get = {
             "train": lambda run: run["train"]["cpu_seconds"],
             "predict": lambda run: run["predict"]["cpu_seconds"],
@@ -211,14 +212,16 @@ def data_tables(data):
     winners = {measure: best(methods, measure, more) for measure, more, _ in measures}
     rows = []
     for method in methods:
+        stopped = ""
         if method.status != "ok":
-            spent = seconds([method.runs[0]["train"]["cpu_seconds"]])
-            stopped = f"{method.status.replace('-', ' ')} after {spent}"
+            stopped = f"{method.status.replace('-', ' ')} after {seconds([method.stopped_after])}"
+        if not method.runs:
             rows.append([method.name, stopped] + [""] * (len(measures) - 1))
             continue
         cells = [(measure, write(method.values(measure))) for measure, _, write in measures]
         bold = [f"**{text}**" if winners[measure] == method.name else text for measure, text in cells]
-        rows.append([method.name, *bold])
+        often = f" ({len(method.runs)} of {method.made} repeats; then {stopped})" if stopped else ""
+        rows.append([method.name + often, *bold])
     header = [
         "method",
         *[label for label, _ in quality],
@@ -228,7 +231,7 @@ def data_tables(data):
         "memory, predict",
         "model",
     ]
-    repeats = max(len(method.runs) for method in methods)
+    repeats = max(method.made for method in methods)
     note = (
         f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n" if repeats > 1 else ""
     )

@@ -60,8 +60,6 @@ def soak(arguments, folder, texts, pid):
     highest = load(folder, 0, 5)["rate"]
     rate = arguments.load * highest
     print(f"highest rate {highest:,.0f} requests/s; good requests at {rate:,.0f}/s", flush=True)
-    # The first minute is not counted: caches and pools fill.
-    load(folder, rate, 60 if arguments.minutes >= 5 else 10)
     counts = collections.Counter()
     stop = threading.Event()
     tasks = [
@@ -70,10 +68,14 @@ def soak(arguments, folder, texts, pid):
         threading.Thread(target=check_answers, args=(stop, counts, texts)),
         *[threading.Thread(target=be_hostile, args=(stop, counts, seed)) for seed in range(4)],
     ]
+    for task in tasks:
+        task.start()
+    # The first minute is not counted: caches and pools fill, and from the first replacement on there is a
+    # version before in memory, for going back.
+    load(folder, rate, 60 if arguments.minutes >= 5 else 20)
     memory = [resident(pid)]
     watcher = threading.Thread(target=watch_memory, args=(stop, memory, pid))
-    for task in [*tasks, watcher]:
-        task.start()
+    watcher.start()
     result = load(folder, rate, arguments.minutes * 60)
     stop.set()
     for task in [*tasks, watcher]:

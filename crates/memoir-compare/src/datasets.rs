@@ -71,8 +71,11 @@ impl DataSet {
         for path in [&self.train, &self.test] {
             add_file(&mut digest, path)?;
         }
-        let options = (self.reading()?, self.weighting_choice()?, as_text(&self.text));
-        digest.update(format!("{options:?}").as_bytes());
+        // Only what the experiment says: a new option of the library is not other data.
+        for word in self.reading_arguments() {
+            digest.update(format!("{word}\0").as_bytes());
+        }
+        digest.update(format!("{:?}", (&self.weighting, as_text(&self.text))).as_bytes());
         Ok(format!("{:016x}", digest.digest()))
     }
 

@@ -90,7 +90,7 @@ fn sortable(html: &mut String, table: &Table) {
             "<tr><td data-value=\"{0}\">{0}</td><td title=\"{1}\">{2}</td>",
             index + 1,
             escape(&row.about),
-            escape(&row.method)
+            escape(&row.title())
         );
         for measure in Measure::ALL {
             html.push_str(&cell(table, row, measure));
@@ -131,7 +131,7 @@ fn failures(html: &mut String, table: &Table) {
         let _ = writeln!(
             html,
             "<li>{}: {}: {}</li>",
-            escape(&row.method),
+            escape(&row.title()),
             row.status.name(),
             escape(row.reason.as_deref().unwrap_or("no reason known"))
         );

@@ -65,13 +65,22 @@ fn main_table(text: &mut String, shown: &Presentation<'_>) {
                 let _ = write!(
                     text,
                     " {} |",
-                    row.map_or("–".to_owned(), |row| cell(table, row, measure))
+                    row.map_or("–".to_owned(), |row| cell(table, row, measure) + &how_often(row))
                 );
             }
             text.push('\n');
         }
     }
     text.push_str(&noise_note(shown));
+}
+
+/// Said where a method did not come through in every repeat, but in some.
+fn how_often(row: &Summary) -> String {
+    if row.finished == 0 || row.finished == row.made {
+        String::new()
+    } else {
+        format!(" ({} of {})", row.finished, row.made)
+    }
 }
 
 /// What the marks mean.
@@ -117,12 +126,12 @@ fn details(text: &mut String, table: &Table) {
             .iter()
             .map(|&measure| cell(table, row, measure))
             .collect();
-        let _ = writeln!(text, "| {} | {} |", row.method, cells.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", row.title(), cells.join(" | "));
     }
     text.push('\n');
     for row in table.rows.iter().filter(|row| row.status != Status::Ok) {
         let reason = row.reason.as_deref().unwrap_or("no reason known");
-        let _ = writeln!(text, "- {}: {}: {reason}", row.method, row.status.name());
+        let _ = writeln!(text, "- {}: {}: {reason}", row.title(), row.status.name());
     }
 }
 
@@ -152,7 +161,7 @@ fn frequencies(text: &mut String, table: &Table) {
             .iter()
             .map(|band| format!("{:.1}% / {:.1}%", 100.0 * band.recall_at_1, 100.0 * band.macro_f1))
             .collect();
-        let _ = writeln!(text, "| {} | {} |", row.method, cells.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", row.title(), cells.join(" | "));
     }
 }
 

@@ -151,10 +151,15 @@ impl Spread {
 pub(crate) struct Summary {
     pub(crate) method: String,
     pub(crate) about: String,
+    /// Repeats that came through, and all that were made.
+    pub(crate) finished: usize,
+    pub(crate) made: usize,
+    /// How the first repeat ended that did not come through, if any.
     pub(crate) status: Status,
     pub(crate) reason: Option<String>,
+    /// Over the repeats that came through.
     values: Vec<Option<Spread>>,
-    /// By class frequency, of the first repeat.
+    /// By class frequency, of the first repeat that came through.
     pub(crate) bands: Vec<FrequencyBand>,
     pub(crate) train_command: String,
     pub(crate) predict_command: String,
@@ -165,32 +170,41 @@ impl Summary {
     pub(crate) fn new(about: &str, outcomes: &[&Outcome]) -> Option<Self> {
         let first = outcomes.first()?;
         let worst = outcomes.iter().find(|outcome| outcome.status != Status::Ok);
+        let finished = || outcomes.iter().filter(|outcome| outcome.status == Status::Ok);
         let values = Measure::ALL.map(|measure| {
-            let values: Vec<_> = outcomes
-                .iter()
-                .filter_map(|outcome| measure.of(outcome))
-                .collect();
+            let values: Vec<_> = finished().filter_map(|outcome| measure.of(outcome)).collect();
             Spread::new(&values)
         });
         Some(Self {
             method: first.method.clone(),
             about: about.to_owned(),
+            finished: finished().count(),
+            made: outcomes.len(),
             status: worst.map_or(Status::Ok, |outcome| outcome.status),
             reason: worst.and_then(|outcome| outcome.reason.clone()),
             values: values.to_vec(),
-            bands: first
-                .quality
-                .as_ref()
+            bands: finished()
+                .next()
+                .and_then(|outcome| outcome.quality.as_ref())
                 .map_or(Vec::new(), |quality| quality.by_frequency.clone()),
             train_command: first.train_command.clone(),
             predict_command: first.predict_command.clone(),
         })
     }
 
-    /// Mean and noise, of methods that came through.
+    /// The method's name, with how often it came through where that is not always.
+    pub(crate) fn title(&self) -> String {
+        if self.finished == 0 || self.finished == self.made {
+            self.method.clone()
+        } else {
+            format!("{} ({} of {} repeats)", self.method, self.finished, self.made)
+        }
+    }
+
+    /// Mean and noise of the repeats that came through.
     pub(crate) fn get(&self, measure: Measure) -> Option<Spread> {
         let index = Measure::ALL.iter().position(|&other| other == measure)?;
-        self.values[index].filter(|_| self.status == Status::Ok)
+        self.values[index]
     }
 
     fn mean(&self, measure: Measure) -> Option<f64> {
@@ -295,6 +309,8 @@ mod tests {
         Summary {
             method: method.to_owned(),
             about: String::new(),
+            finished: 1,
+            made: 1,
             status: Status::Ok,
             reason: None,
             values,
@@ -302,6 +318,37 @@ mod tests {
             train_command: String::new(),
             predict_command: String::new(),
         }
+    }
+
+    #[test]
+    fn what_was_reached_is_shown_even_if_a_repeat_met_a_limit() {
+        let outcome = |seconds: f64, status: Status| Outcome {
+            data: "d".to_owned(),
+            method: "m".to_owned(),
+            repeat: 0,
+            threads: 1,
+            status,
+            reason: (status != Status::Ok).then(|| "the limit".to_owned()),
+            fingerprint: String::new(),
+            definition: String::new(),
+            train: Some(crate::measured::Cost {
+                cpu_seconds: seconds,
+                ..crate::measured::Cost::default()
+            }),
+            predict: None,
+            model_bytes: None,
+            quality: None,
+            train_command: String::new(),
+            predict_command: String::new(),
+        };
+        let (first, second) = (outcome(1.0, Status::Ok), outcome(3.0, Status::Ok));
+        let stopped = outcome(100.0, Status::OutOfTime);
+        let row = Summary::new("", &[&first, &second, &stopped]).unwrap();
+        assert_eq!(row.get(Measure::TrainCpu).unwrap().mean, 2.0);
+        assert_eq!(row.title(), "m (2 of 3 repeats)");
+        assert_eq!(row.reason.as_deref(), Some("the limit"));
+        let never = Summary::new("", &[&stopped]).unwrap();
+        assert_eq!((never.get(Measure::TrainCpu), never.title().as_str()), (None, "m"));
     }
 
     #[test]

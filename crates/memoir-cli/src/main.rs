@@ -81,6 +81,8 @@ enum Verb {
     Data(verbs::data::Arguments),
     /// Find rows whose label is probably wrong, and classes that are probably one
     Audit(verbs::audit::Arguments),
+    /// Store rows in a form that every verb reads faster, in memory that does not grow with them
+    Prepare(verbs::prepare::Arguments),
     /// Divide labelled rows into training, held-out and test rows
     Split(verbs::split::Arguments),
     /// Generate data of a given shape
@@ -147,6 +149,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
     match cli.verb {
         Verb::Train(arguments) => verbs::train::run(&arguments, &given, context),
         Verb::Audit(arguments) => verbs::audit::run(&arguments, context),
+        Verb::Prepare(arguments) => verbs::prepare::run(&arguments, context),
         Verb::Split(arguments) => verbs::split::run(&arguments, context),
         Verb::Tune(arguments) => verbs::tune::run(&arguments, &given, context),
         Verb::Synth(arguments) => verbs::synth::run(&arguments, &given, context),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memoir::Result;
-use memoir::data::{Source, files_at};
+use memoir::data::{Manifest, ReadOptions, Source, files_at};
 
 /// The rows of all `data`: files, folders, patterns such as `2026-*.csv`; `-` is standard input.
 pub(crate) fn open(data: &[impl AsRef<Path>]) -> Result<Source> {
@@ -45,4 +45,15 @@ fn open_file(path: &Path) -> Result<Source> {
         return kind.source(path);
     }
     Ok(Source::new(path))
+}
+
+/// `options`, with those that `data` was prepared with, if it is prepared data.
+pub(crate) fn reading(data: &[impl AsRef<Path>], options: ReadOptions) -> Result<ReadOptions> {
+    match data {
+        [folder] if Manifest::is_in(folder.as_ref()) => Ok(ReadOptions {
+            remembered: Manifest::load(folder.as_ref())?.reading,
+            ..options
+        }),
+        _ => Ok(options),
+    }
 }

@@ -16,6 +16,7 @@ pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod margins;
 pub(crate) mod predict;
+pub(crate) mod prepare;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod split;

@@ -196,7 +196,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
             checkpoint_path.display()
         ));
     }
-    let options = arguments.reading.options();
+    let options = sources::reading(&arguments.data, arguments.reading.options())?;
     let options = match &before {
         Some(before) => before.reading(options),
         None => options,

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::prepared::Manifest;
 use crate::{Error, Result};
 
 /// The files that `path` stands for, in the order of their names: the file itself, the files in a folder
 /// (none of its subfolders, and none whose name begins with `.` or `_`), or those that fit a pattern such as
-/// `2026-*.csv`. A name without a file is returned as it is: opening it tells why it cannot be read.
+/// `2026-*.csv`. Prepared data counts as one file. A name without a file is returned as it is: opening it
+/// tells why it cannot be read.
 pub fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
-    if path.is_dir() {
+    if path.is_dir() && !Manifest::is_in(path) {
         return in_folder(path);
     }
     let pattern = path.to_str().filter(|name| name.contains(['*', '?', '[']));

@@ -17,6 +17,7 @@
 //!
 //! A byte-order mark, Windows line ends, blank lines and a missing last line end are fine in all of them.
 
+mod any_reader;
 mod archive;
 mod blocks;
 mod columns;
@@ -36,6 +37,7 @@ mod number;
 mod options;
 mod parsed;
 mod parser;
+pub(crate) mod prepared;
 mod quotes;
 mod reader;
 mod report;
@@ -43,12 +45,14 @@ mod settle;
 mod source;
 mod table;
 
+pub(crate) use any_reader::Reader;
 pub use encoding_rs::Encoding;
 pub use files::files_at;
 pub use format::{Content, Format};
 pub use kept::{KeepColumns, Kept};
 pub use options::{MAX_FEATURES, ReadOptions, Remembered};
 pub(crate) use parsed::Parsed;
-pub(crate) use reader::{Position, Purpose, Reader};
+pub use prepared::{Manifest, SourceEntry};
+pub(crate) use reader::{Position, Purpose};
 pub use report::ReadReport;
 pub use source::Source;

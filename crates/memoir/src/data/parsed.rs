@@ -2,6 +2,7 @@
 
 use super::kept::Cells;
 use super::number::whole_value;
+use super::prepared::StoredWords;
 use crate::dataset::{ClassNames, LabelSets};
 use crate::sparse::Rows;
 
@@ -53,12 +54,17 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    /// The texts that end at `ends` in `text`; these rise and are boundaries of characters.
+    pub(super) fn new(text: String, ends: Vec<usize>) -> Self {
+        Self { text, ends }
+    }
+
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());
     }
 
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.ends.len()).map(|index| {
             let start = if index == 0 { 0 } else { self.ends[index - 1] };
             &self.text[start..self.ends[index]]
@@ -75,6 +81,8 @@ pub(crate) struct Parsed {
     pub(crate) width: usize,
     /// The texts, in formats that hold text.
     pub(crate) texts: Texts,
+    /// Their words, where these were cut before (prepared data).
+    pub(crate) words: Option<StoredWords>,
     pub(crate) labels: LabelSets,
     pub(crate) names: ClassNames,
     /// The cells of all rows that are kept for the output.
@@ -105,6 +113,7 @@ impl Parsed {
         self.width = 0;
         self.texts.text.clear();
         self.texts.ends.clear();
+        self.words = None;
         self.labels.clear();
         self.names.clear();
         self.kept.clear();
@@ -128,6 +137,27 @@ impl Parsed {
             }
             (None, None) => {}
         }
+    }
+
+    /// The rows of which `keep` is true, with the classes that occur in them.
+    pub(crate) fn filtered(&self, keep: &[bool]) -> Self {
+        let mut kept = Self {
+            width: self.width,
+            ..Self::default()
+        };
+        for (row, _) in keep.iter().enumerate().filter(|(_, keep)| **keep) {
+            let names = self.labels.row(row).iter().map(|&label| self.names.name(label));
+            let labels: Vec<u32> = names.map(|name| kept.names.intern(name)).collect();
+            let weight = self.weights.as_ref().map(|weights| weights[row]);
+            kept.push_row(u64::from(self.row_lines[row]), labels.into_iter(), weight);
+            if !self.rows.is_empty() {
+                kept.rows.push(self.rows.row(row));
+            }
+        }
+        for (text, _) in self.texts.iter().zip(keep).filter(|(_, keep)| **keep) {
+            kept.texts.push(text);
+        }
+        kept
     }
 
     /// Notes a bad row.

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::UNIX_EPOCH;
 
 use liblzma::stream::{CONCATENATED, Stream};
 
@@ -14,6 +15,7 @@ use super::archive;
 use super::encoding::Utf8Reader;
 use super::files::files_at;
 use super::format::{Format, is_vague};
+use super::prepared::{Manifest, SourceState};
 use crate::{Error, Result};
 
 /// Memory that an xz archive may ask for; `xz -9` needs 65 MiB.
@@ -85,6 +87,37 @@ impl Source {
     /// What messages call it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The folder, if it is one of prepared data.
+    pub(crate) fn prepared_folder(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File(path) if Manifest::is_in(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// What tells whether it is still the same when it is read once more: the size of all its files, and
+    /// when the last of them was changed.
+    pub(crate) fn state(&self) -> SourceState {
+        let of_file = |path: &PathBuf| {
+            let about = path.metadata().ok();
+            let modified = about.as_ref().and_then(|about| about.modified().ok());
+            let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            SourceState {
+                bytes: about.map_or(0, |about| about.len()),
+                modified: since.map_or(0, |since| since.as_secs()),
+            }
+        };
+        let states: Vec<SourceState> = match &self.origin {
+            Origin::File(path) => files_at(path).iter().flatten().map(of_file).collect(),
+            Origin::Several(parts) => parts.iter().map(Self::state).collect(),
+            Origin::Stdin | Origin::Reader(_) => Vec::new(),
+        };
+        SourceState {
+            bytes: states.iter().map(|state| state.bytes).sum(),
+            modified: states.iter().map(|state| state.modified).max().unwrap_or(0),
+        }
     }
 
     /// The format that its name stands for, and whether the content may still overrule that.

@@ -15,6 +15,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 mod text_choice;
+mod to_disk;
 mod unprepared;
 
 use rayon::prelude::*;
@@ -31,6 +32,7 @@ pub use for_model::{Block, read_with, stream_labelled, stream_with};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};
 pub(crate) use text_choice::judge;
+pub use to_disk::{DiskOptions, prepare_to_disk};
 pub(crate) use unprepared::vector_hash;
 pub use unprepared::{UnpreparedRows, stream_unprepared};
 

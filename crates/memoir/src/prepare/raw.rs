@@ -133,11 +133,24 @@ fn read(
         Content::Text => {
             let analyzer = Analyzer::new(text)?;
             let mut counter = counter(base)?;
+            let counted_before = analyzer.cuts_all_words().then(|| reader.words()).flatten();
+            if let Some(words) = counted_before {
+                counter.know(words)?;
+            }
+            let is_counted = counted_before.is_some();
             reader.run(
-                |parsed| CountedBlock::count(&analyzer, parsed.texts.iter()),
+                |parsed| match &parsed.words {
+                    Some(_) if is_counted => None,
+                    _ => Some(CountedBlock::count(&analyzer, parsed.texts.iter())),
+                },
                 |parsed, counted, position| {
                     assembly.add(parsed, position);
-                    counter.merge(counted)
+                    match (counted, &parsed.words) {
+                        (Some(counted), _) => counter.merge(counted)?,
+                        (None, Some(stored)) => counter.extend(&stored.ends, &stored.words),
+                        (None, None) => {}
+                    }
+                    Ok(())
                 },
             )?;
             if let Some(request) = request {

@@ -67,7 +67,8 @@ fn hashes(parsed: &Parsed, content: Content) -> Vec<u64> {
     }
 }
 
-fn text_hash(text: &str) -> u64 {
+/// A hash of a text, whatever its capital letters and white space.
+pub(super) fn text_hash(text: &str) -> u64 {
     let mut hash = Xxh3Default::new();
     for word in text.split_whitespace() {
         hash.update(word.to_lowercase().as_bytes());

@@ -139,6 +139,11 @@ impl Analyzer {
         &self.stemmers
     }
 
+    /// Whether it cuts texts into the words that prepared data holds: those with codes, stop words included.
+    pub(crate) fn cuts_all_words(&self) -> bool {
+        self.codes && self.stop_words.is_empty()
+    }
+
     /// Hands each token of `text` to `emit`, in a fixed order, repeats included.
     pub fn tokens(&self, text: &str, scratch: &mut AnalyzerScratch, mut emit: impl FnMut(&str)) {
         self.analyze::<false>(text, scratch, |token, _| emit(token));

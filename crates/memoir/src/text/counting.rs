@@ -36,6 +36,16 @@ impl CountedBlock {
         self.ends.len()
     }
 
+    /// The different words, by first appearance.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter()
+    }
+
+    /// Where each text ends in the words, the words' numbers, and how many different ones there are.
+    pub(crate) fn numbers(&self) -> (&[usize], &[u32], usize) {
+        (&self.ends, &self.words, self.names.len())
+    }
+
     /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -96,15 +106,35 @@ impl TextCounter {
     /// matter.
     pub fn merge(&mut self, block: CountedBlock) -> Result<()> {
         let numbers: Vec<u32> = block.names.iter().map(|name| self.names.intern(name)).collect();
+        self.check_size()?;
+        let before = self.words.len();
+        self.words
+            .extend(block.words.iter().map(|&word| numbers[word as usize]));
+        self.offsets.extend(block.ends.iter().map(|end| before + end));
+        Ok(())
+    }
+
+    /// Makes `words` known, in the order of the numbers that [`TextCounter::extend`] is given.
+    pub(crate) fn know<S: AsRef<str>>(&mut self, words: &[S]) -> Result<()> {
+        for word in words {
+            self.names.intern(word.as_ref());
+        }
+        self.check_size()
+    }
+
+    /// Appends texts whose words have numbers already: where each text ends in `words`.
+    pub(crate) fn extend(&mut self, ends: &[usize], words: &[u32]) {
+        let before = self.words.len();
+        self.words.extend_from_slice(words);
+        self.offsets.extend(ends.iter().map(|end| before + end));
+    }
+
+    fn check_size(&self) -> Result<()> {
         if self.names.len() as u64 > MAX_FEATURES {
             return Err(Error::Unlearnable(format!(
                 "the texts have more than {MAX_FEATURES} different words"
             )));
         }
-        let before = self.words.len();
-        self.words
-            .extend(block.words.iter().map(|&word| numbers[word as usize]));
-        self.offsets.extend(block.ends.iter().map(|end| before + end));
         Ok(())
     }
 

@@ -1,0 +1,183 @@
+//! Reads the shards of a prepared set: mapped, and checked before anything of them is used.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::block::{BlockEntry, decode};
+use super::bytes::{Damaged, Taken};
+use super::manifest::{Manifest, ShardEntry};
+use crate::data::Parsed;
+use crate::dataset::ClassNames;
+use crate::{Error, Result};
+
+/// First bytes of a shard.
+pub(super) const MAGIC: &[u8; 8] = b"memoirPS";
+
+/// A prepared set that can be read.
+#[derive(Debug)]
+pub(crate) struct PreparedSet {
+    folder: PathBuf,
+    pub(crate) manifest: Manifest,
+    /// All classes, in the order of their numbers.
+    pub(crate) classes: ClassNames,
+    /// All words, in the order of their numbers.
+    pub(crate) words: Vec<String>,
+    /// The blocks of each shard.
+    blocks: Vec<Vec<BlockEntry>>,
+}
+
+/// A shard whose blocks can be decoded.
+pub(super) struct Shard<'s> {
+    set: &'s PreparedSet,
+    name: String,
+    map: Mmap,
+    blocks: &'s [BlockEntry],
+}
+
+impl PreparedSet {
+    /// Opens the set in `folder`, which must be complete.
+    pub(super) fn open(folder: &Path) -> Result<Self> {
+        let set = Self::open_unfinished(folder)?;
+        if !set.manifest.complete {
+            return Err(Error::input(
+                folder.display().to_string(),
+                "is not prepared to its end; run `prepare` once more to go on where it was",
+            ));
+        }
+        Ok(set)
+    }
+
+    /// Opens what there is of the set in `folder`.
+    pub(super) fn open_unfinished(folder: &Path) -> Result<Self> {
+        let mut set = Self {
+            folder: folder.to_owned(),
+            manifest: Manifest::load(folder)?,
+            classes: ClassNames::new(),
+            words: Vec::new(),
+            blocks: Vec::new(),
+        };
+        for number in 0..set.manifest.shards.len() {
+            let entry = set.manifest.shards[number].clone();
+            let (name, map) = set.map(&entry)?;
+            let footer = &map[entry.footer as usize..];
+            check(&name, footer, &entry.footer_checksum)?;
+            set.add_footer(footer, &entry)
+                .map_err(|Damaged| Damaged::error(&name))?;
+        }
+        let found = (set.classes.len() as u64, set.words.len() as u64);
+        if found != (set.manifest.classes, set.manifest.words) {
+            return Err(Damaged::error(&folder.display().to_string()));
+        }
+        Ok(set)
+    }
+
+    /// Opens the file of a shard, whose size must be right.
+    fn map(&self, entry: &ShardEntry) -> Result<(String, Mmap)> {
+        let path = self.folder.join(&entry.file);
+        let fail = |reason| Error::io(&path, "cannot open the shard", reason);
+        let file = File::open(&path).map_err(fail)?;
+        let map = map(&file).map_err(fail)?;
+        let name = path.display().to_string();
+        if map.len() as u64 != entry.bytes || entry.footer > entry.bytes {
+            return Err(Error::input(
+                name,
+                format!(
+                    "the shard is damaged: it has {} bytes, expected {}; prepare the data again",
+                    map.len(),
+                    entry.bytes
+                ),
+            ));
+        }
+        Ok((name, map))
+    }
+
+    fn add_footer(&mut self, footer: &[u8], entry: &ShardEntry) -> Result<(), Damaged> {
+        let mut taken = Taken::new(footer);
+        let mut blocks = Vec::new();
+        for _ in 0..taken.u32()? {
+            let offset = taken.u64s(1)?.next().ok_or(Damaged)?;
+            blocks.push(BlockEntry {
+                offset,
+                rows: taken.u32()?,
+                classes: taken.u32()?,
+                words: taken.u32()?,
+                stored_bytes: taken.u32()?,
+                plain_bytes: taken.u32()?,
+            });
+        }
+        let rows: u64 = blocks.iter().map(|block| u64::from(block.rows)).sum();
+        if rows != entry.rows {
+            return Err(Damaged);
+        }
+        self.blocks.push(blocks);
+        let count = taken.u32()? as usize;
+        for (number, name) in (self.classes.len()..).zip(taken.names(count)?) {
+            if self.classes.intern(name) as usize != number {
+                return Err(Damaged);
+            }
+        }
+        let count = taken.u32()? as usize;
+        self.words
+            .extend(taken.names(count)?.into_iter().map(str::to_owned));
+        Ok(())
+    }
+
+    /// The shards in order, each checked as it comes.
+    pub(super) fn shards(&self) -> impl Iterator<Item = Result<Shard<'_>>> {
+        let entries = self.manifest.shards.iter().zip(&self.blocks);
+        entries.map(|(entry, blocks)| {
+            let (name, map) = self.map(entry)?;
+            check(&name, &map[..entry.footer as usize], &entry.checksum)?;
+            Ok(Shard {
+                set: self,
+                name,
+                map,
+                blocks,
+            })
+        })
+    }
+}
+
+impl<'s> Shard<'s> {
+    pub(super) fn blocks(&self) -> &'s [BlockEntry] {
+        self.blocks
+    }
+
+    /// Rebuilds the rows of a block.
+    pub(super) fn decode(&self, entry: &BlockEntry, parsed: &mut Parsed) -> Result<()> {
+        let bytes = usize::try_from(entry.offset)
+            .ok()
+            .and_then(|offset| self.map.get(offset..))
+            .ok_or(Damaged);
+        let (classes, words) = (&self.set.classes, self.set.words.len());
+        let decoded = bytes.and_then(|bytes| decode(bytes, entry, classes, words, parsed));
+        decoded.map_err(|Damaged| Damaged::error(&self.name))
+    }
+}
+
+fn check(name: &str, bytes: &[u8], expected: &str) -> Result<()> {
+    let found = checksum(xxh3_64(bytes));
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::input(
+        name,
+        format!("the shard is damaged: its checksum is {found}, expected {expected}; prepare the data again"),
+    ))
+}
+
+/// A checksum as the manifest writes it.
+pub(super) fn checksum(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// Maps a shard into memory, read-only.
+#[allow(unsafe_code)]
+fn map(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: as for model files (`model/container.rs`): this program never changes a finished shard, every
+    // byte may have any value, and sizes are checked against the map's length, which does not change.
+    unsafe { memmap2::MmapOptions::new().map(file) }
+}

@@ -65,7 +65,8 @@ fn main_table(text: &mut String, shown: &Presentation<'_>) {
                 let _ = write!(
                     text,
                     " {} |",
-                    row.map_or("–".to_owned(), |row| cell(table, row, measure) + &how_often(row))
+                    row.map_or("–".to_owned(), |row| cell(table, row, measure)
+                        + &how_often(row))
                 );
             }
             text.push('\n');

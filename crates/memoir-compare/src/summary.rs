@@ -348,7 +348,10 @@ mod tests {
         assert_eq!(row.title(), "m (2 of 3 repeats)");
         assert_eq!(row.reason.as_deref(), Some("the limit"));
         let never = Summary::new("", &[&stopped]).unwrap();
-        assert_eq!((never.get(Measure::TrainCpu), never.title().as_str()), (None, "m"));
+        assert_eq!(
+            (never.get(Measure::TrainCpu), never.title().as_str()),
+            (None, "m")
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memoir::data::{KeepColumns, Manifest, ReadOptions, Source};
 use memoir::prepare::{DiskOptions, Examples, prepare_to_disk, stream_unprepared};
 use memoir::text::TextSettings;
-use memoir::train::{FitOptions, fit};
+use memoir::train::{FitOptions, HeldOut, fit};
 use memoir::{Cancel, Catalogue, Error, Event, Model, Observer, Session};
 
 /// Small shards, so that there are several.
@@ -310,4 +310,83 @@ fn columns_and_options_of_prepared_data() {
         message.contains("give options for reading to `prepare`"),
         "{message}"
     );
+}
+
+/// Notes what it is told.
+#[derive(Default)]
+struct Notes(std::sync::Mutex<String>);
+
+impl Observer for Notes {
+    fn notice(&self, event: Event<'_>) {
+        if let Event::Note(note) = event {
+            *self.0.lock().unwrap() += note;
+        }
+    }
+}
+
+/// Vectors enough for a memory budget to matter.
+fn many_vectors(several_labels: bool) -> String {
+    let mut lines = String::new();
+    for row in 0..70_000usize {
+        let (class, noise) = (row * 7919 % 131, row * 31 % 997);
+        let second = if several_labels && row % 5 == 0 { ",7" } else { "" };
+        let _ = writeln!(
+            lines,
+            "{class}{second} {}:1 {}:2 {}:1 {}:1{}",
+            class + 1,
+            200 + class * 3 + noise % 5,
+            700 + noise,
+            2000 + row % 613,
+            if row % 9 == 5 { " # weight=2.5" } else { "" }
+        );
+    }
+    lines
+}
+
+#[test]
+fn rows_on_disk_make_the_model_of_rows_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let valid = write(folder.path(), "valid.svm", &svm(0..200));
+    let train = |data: &Path, budget: Option<u64>, valid: Option<&Path>, rescan: &str, threads: usize| {
+        let (notes, options) = (Notes::default(), ReadOptions::default());
+        let read = |path: &Path| Examples::Read {
+            source: Source::new(path),
+            options: &options,
+        };
+        let catalogue = Catalogue::new();
+        let algorithm = catalogue.find("softmax").unwrap();
+        let method = algorithm.configure([("rescan", rescan), ("passes", "3")]).unwrap();
+        let fit_options = FitOptions {
+            held_out: valid.map_or(HeldOut::Nothing, |path| HeldOut::examples(read(path))),
+            ..FitOptions::default()
+        };
+        let session = Session::new(NonZeroUsize::new(threads).unwrap())
+            .unwrap()
+            .with_memory_budget(budget)
+            .with_observer(&notes);
+        let model = fit(&method, read(data), fit_options, &session).unwrap();
+        (model.to_bytes().unwrap(), notes.0.into_inner().unwrap())
+    };
+    for (several_labels, valid) in [(false, None), (true, None), (false, Some(&*valid))] {
+        let data = write(folder.path(), "rows.svm", &many_vectors(several_labels));
+        let out = folder
+            .path()
+            .join(format!("set {several_labels} {}", valid.is_some()));
+        prepare_to_disk(
+            Source::new(&data),
+            &ReadOptions::default(),
+            &out,
+            &DiskOptions::default(),
+            &session(),
+        )
+        .unwrap();
+        for (rescan, threads) in [("yes", 1), ("no", 2)] {
+            let (in_memory, _) = train(&data, None, valid, rescan, 2);
+            let (on_disk, notes) = train(&out, Some(23_000_000), valid, rescan, threads);
+            assert!(notes.contains("so they stay on disk"), "{notes}");
+            assert!(in_memory == on_disk, "{several_labels}, {rescan}, {notes}");
+        }
+        let left: Vec<_> = std::fs::read_dir(&out).unwrap().collect();
+        assert!(left.len() <= 3, "no scratch files stay: {left:?}");
+    }
 }

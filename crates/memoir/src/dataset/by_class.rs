@@ -38,6 +38,11 @@ impl RowsByClass {
         self.starts.len() - 1
     }
 
+    /// Where the rows of each class begin in the second part, and the end; the rows, class after class.
+    pub(crate) fn parts(&self) -> (&[usize], &[u32]) {
+        (&self.starts, &self.rows)
+    }
+
     /// The rows of `class`.
     pub fn rows(&self, class: usize) -> &[u32] {
         &self.rows[self.starts[class]..self.starts[class + 1]]

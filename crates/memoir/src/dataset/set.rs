@@ -8,7 +8,7 @@ use crate::sparse::Rows;
 /// Rows, the labels of each, and what the classes are called.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dataset {
-    /// One sparse vector per row.
+    /// One sparse vector per row; none where rows are elsewhere (on disk, or texts).
     pub rows: Rows,
     /// One set of class numbers per row.
     pub labels: LabelSets,
@@ -24,12 +24,12 @@ pub struct Dataset {
 impl Dataset {
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.labels.len()
     }
 
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.labels.is_empty()
     }
 
     /// A hash of everything in it.

@@ -180,16 +180,22 @@ fn prepare(parsed: &mut Parsed, preprocessing: &Preprocessing) -> Result<()> {
         for text in parsed.texts.iter() {
             preprocessing.text_row(text, &mut scratch, &mut parsed.rows)?;
         }
+        parsed.rows.set_width(preprocessing.features());
     } else {
-        parsed.rows.truncate_columns(preprocessing.input_features());
-        for index in 0..parsed.rows.len() {
-            let (indices, values) = parsed.rows.row_mut(index);
-            preprocessing.weighting.apply(indices, values);
-        }
-        if preprocessing.weighting.constant {
-            parsed.rows.extend_all(preprocessing.input_features() as u32, 1.0);
-        }
+        weigh(parsed, preprocessing);
+    }
+    Ok(())
+}
+
+/// Weighs the vectors of a block.
+pub(super) fn weigh(parsed: &mut Parsed, preprocessing: &Preprocessing) {
+    parsed.rows.truncate_columns(preprocessing.input_features());
+    for index in 0..parsed.rows.len() {
+        let (indices, values) = parsed.rows.row_mut(index);
+        preprocessing.weighting.apply(indices, values);
+    }
+    if preprocessing.weighting.constant {
+        parsed.rows.extend_all(preprocessing.input_features() as u32, 1.0);
     }
     parsed.rows.set_width(preprocessing.features());
-    Ok(())
 }

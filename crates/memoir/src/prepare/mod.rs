@@ -10,6 +10,7 @@ mod assemble;
 mod described;
 mod example_set;
 mod for_model;
+mod on_disk;
 mod options;
 mod raw;
 #[cfg(test)]
@@ -29,6 +30,8 @@ use crate::{Result, Session};
 pub use described::{ClassTexts, Described, VocabularyRequest};
 pub use example_set::{ExamplePart, ExampleSet};
 pub use for_model::{Block, read_with, stream_labelled, stream_with};
+pub use on_disk::DiskRows;
+pub(crate) use on_disk::{DiskData, class_ranges, prepare_on_disk, scratch_folder, too_large_for_memory};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};
 pub(crate) use text_choice::judge;

@@ -183,7 +183,7 @@ fn read(
         ));
     }
     if base.is_none() {
-        check_label_column(&reader, assembly.labels())?;
+        check_label_column(reader.name(), reader.guessed_label(), assembly.labels())?;
     }
     Ok(RawData {
         data: assembly.finish(width),
@@ -197,8 +197,8 @@ fn read(
 
 /// Fails if labels look like numbers of rows: nobody said that this column holds the labels, and no two rows
 /// share one.
-fn check_label_column(reader: &Reader<'_, '_>, labels: &LabelSets) -> Result<()> {
-    let Some(column) = reader.guessed_label() else {
+pub(super) fn check_label_column(name: &str, guessed: Option<&str>, labels: &LabelSets) -> Result<()> {
+    let Some(column) = guessed else {
         return Ok(());
     };
     // A column of that name is doubted only where there are rows enough for a repeat.
@@ -209,7 +209,7 @@ fn check_label_column(reader: &Reader<'_, '_>, labels: &LabelSets) -> Result<()>
         return Ok(());
     }
     Err(Error::input(
-        reader.name(),
+        name,
         format!(
             "every row has a label of its own in `{column}`, so there is nothing to learn; give the parameter \
              `label-column` with the column of the labels, or with `{column}` if that is meant"

@@ -1,12 +1,11 @@
 //! Counts become weights: logarithm of the count, inverse document frequency, rows scaled by their length.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{CalibrationSplit, LabelSets, RowsByClass};
-use crate::sparse::{Rows, Storage};
+use super::class_spread::class_spread;
+use crate::dataset::LabelSets;
+use crate::sparse::{RowView, Rows, Storage};
 use crate::{Result, Session};
 
 /// What is done to the values of a row. Fitted on training rows, saved in the model, applied to every later
@@ -43,6 +42,13 @@ impl Default for RowNeeds {
             length_power: 1.0,
             entropy_weighting: 0.0,
         }
+    }
+}
+
+impl RowNeeds {
+    /// Whether weights depend on how far features are spread over classes.
+    pub(crate) fn wants_spread(&self, scheme: WeightingScheme) -> bool {
+        self.entropy_weighting > 0.0 && scheme != WeightingScheme::Raw
     }
 }
 
@@ -110,20 +116,41 @@ impl Weighting {
         for &index in rows.indices() {
             frequency[index as usize] += 1;
         }
+        let spread = needs
+            .wants_spread(scheme)
+            .then(|| class_spread(rows, labels, &frequency));
+        let mut weighting = Self::of_counts(scheme, needs, rows.len() as u64, frequency, spread, layout);
+        if needs.length_power != 1.0 && !rows.is_empty() {
+            let sums = weighting.sum_of_lengths(rows);
+            weighting.set_mean_lengths(|block| sums[block] / rows.len() as f64);
+        }
+        weighting
+    }
+
+    /// From the number of `rows`, of rows that hold each feature, and from how far features are spread over
+    /// classes, where that is wanted. Mean lengths are yet to be set.
+    pub(crate) fn of_counts(
+        scheme: WeightingScheme,
+        needs: RowNeeds,
+        rows: u64,
+        frequency: Vec<u32>,
+        spread: Option<Vec<f32>>,
+        layout: BlockLayout,
+    ) -> Self {
         let mut weights: Vec<f32> = match scheme {
             WeightingScheme::LogTfIdf => {
-                let inverse = |&df: &u32| inverse_frequency(rows.len() as u64, df) as f32;
+                let inverse = |&df: &u32| inverse_frequency(rows, df) as f32;
                 frequency.iter().map(inverse).collect()
             }
             WeightingScheme::Unit | WeightingScheme::Raw => Vec::new(),
         };
-        if needs.entropy_weighting > 0.0 && scheme != WeightingScheme::Raw {
-            weights.resize(rows.width(), 1.0);
-            for (weight, spread) in weights.iter_mut().zip(class_spread(rows, labels, &frequency)) {
+        if let Some(spread) = spread {
+            weights.resize(frequency.len(), 1.0);
+            for (weight, spread) in weights.iter_mut().zip(spread) {
                 *weight *= 1.0 - needs.entropy_weighting * spread;
             }
         }
-        let mut weighting = Self {
+        Self {
             scheme,
             feature_weights: weights.into(),
             document_frequency: frequency.into(),
@@ -132,16 +159,23 @@ impl Weighting {
             mean_length: 1.0,
             block_of_feature: layout.of_feature.into(),
             blocks: layout.weights.into_iter().map(BlockScale::new).collect(),
-        };
-        if needs.length_power != 1.0 && !rows.is_empty() {
-            let sums = weighting.sum_of_lengths(rows);
-            weighting.set_mean_lengths(|block| sums[block] / rows.len() as f64);
         }
-        weighting
+    }
+
+    /// The length of each of `rows` before they are scaled, where there is one block.
+    pub(crate) fn lengths_of(&self, rows: &Rows) -> Vec<f64> {
+        let mut scaled = Vec::new();
+        let length = |row: RowView<'_>| {
+            scaled.clear();
+            scaled.extend_from_slice(row.values);
+            self.multiply(row.indices, &mut scaled);
+            self.lengths(row.indices, &scaled)[0]
+        };
+        rows.iter().map(length).collect()
     }
 
     /// Sets the mean length of each block, or of the only one.
-    pub(super) fn set_mean_lengths(&mut self, mean: impl Fn(usize) -> f64) {
+    pub(crate) fn set_mean_lengths(&mut self, mean: impl Fn(usize) -> f64) {
         let mean = |block| (mean(block) as f32).max(f32::MIN_POSITIVE);
         if self.blocks.is_empty() {
             self.mean_length = mean(0);
@@ -279,7 +313,7 @@ impl Weighting {
 }
 
 /// Rows whose lengths are added up at a time.
-const ROWS_PER_TASK: usize = 1024;
+pub(crate) const ROWS_PER_TASK: usize = 1024;
 
 /// A length for each block; the first one if there is one block only.
 type Lengths = [f64; MOST_BLOCKS];
@@ -302,85 +336,6 @@ impl BlockScale {
 /// `ln((1 + n) / (1 + df)) + 1`.
 pub(super) fn inverse_frequency(rows: u64, frequency: u32) -> f64 {
     ((1.0 + rows as f64) / (1.0 + f64::from(frequency))).ln() + 1.0
-}
-
-/// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another.
-/// `frequency` is the number of rows that hold each feature.
-///
-/// Rows that are set aside do not count: their labels must not be known when scores are calibrated by them.
-fn class_spread(rows: &Rows, labels: &LabelSets, frequency: &[u32]) -> Vec<f32> {
-    let (by_class, counted) = rayon::join(
-        || RowsByClass::new(labels),
-        || {
-            let aside = CalibrationSplit::of(labels);
-            let hashes = CalibrationSplit::hashes(rows).into_iter();
-            hashes.map(|hash| !aside.has(hash)).collect::<Vec<bool>>()
-        },
-    );
-    let ranges = even_ranges(frequency, rayon::current_num_threads());
-    let of_range = |range: Range<usize>| spread_of_range(rows, &by_class, &counted, range);
-    ranges.into_par_iter().map(of_range).collect::<Vec<_>>().concat()
-}
-
-/// Cuts the features into at most `parts` ranges that occur about equally often.
-fn even_ranges(frequency: &[u32], parts: usize) -> Vec<Range<usize>> {
-    let total: u64 = frequency.iter().map(|&count| u64::from(count)).sum();
-    let share = total / parts as u64 + 1;
-    let mut ranges = Vec::with_capacity(parts);
-    let (mut first, mut sum) = (0, 0);
-    for (feature, &count) in frequency.iter().enumerate() {
-        sum += u64::from(count);
-        if sum >= share {
-            ranges.push(first..feature + 1);
-            (first, sum) = (feature + 1, 0);
-        }
-    }
-    ranges.push(first..frequency.len());
-    ranges
-}
-
-/// As [`class_spread`], for the features in `range` and the rows of which `counted` is true.
-fn spread_of_range(rows: &Rows, by_class: &RowsByClass, counted: &[bool], range: Range<usize>) -> Vec<f32> {
-    let (first, end) = (range.start as u32, range.end as u32);
-    let mut occurrences = vec![0f64; range.len()];
-    // Σ m ln m over the classes, with m the feature's occurrences with a class.
-    let mut gathered = vec![0f64; range.len()];
-    let mut counts = vec![0u32; range.len()];
-    let mut touched = Vec::new();
-    for class in 0..by_class.classes() {
-        if class + 1 < by_class.classes() {
-            for &row in by_class.rows(class + 1) {
-                rows.prefetch(row as usize);
-            }
-        }
-        for &row in by_class.rows(class).iter().filter(|&&row| counted[row as usize]) {
-            let indices = rows.row(row as usize).indices;
-            let start = indices.partition_point(|&feature| feature < first);
-            for &feature in indices[start..].iter().take_while(|&&feature| feature < end) {
-                let count = &mut counts[(feature - first) as usize];
-                if *count == 0 {
-                    touched.push(feature - first);
-                }
-                *count += 1;
-            }
-        }
-        for feature in touched.drain(..) {
-            let count = f64::from(std::mem::take(&mut counts[feature as usize]));
-            occurrences[feature as usize] += count;
-            // Most features occur once with a class, and the logarithm of 1 is 0.
-            if count > 1.0 {
-                gathered[feature as usize] += count * count.ln();
-            }
-        }
-    }
-    let spread = |(&n, &sum): (&f64, &f64)| {
-        if n > 1.0 {
-            (1.0 - sum / n / n.ln()) as f32
-        } else {
-            0.0
-        }
-    };
-    occurrences.iter().zip(&gathered).map(spread).collect()
 }
 
 #[cfg(test)]

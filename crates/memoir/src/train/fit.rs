@@ -7,13 +7,14 @@ use super::base_model::check_base_model;
 use super::hold_out::{check_share, hold_out};
 use super::{BaseModel, TrainRequest};
 use crate::catalogue::Method;
+use crate::data::ReadReport;
 use crate::dataset::Dataset;
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin};
 use crate::params::{Parameters, Value};
 use crate::prepare::{
-    BaseRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice, prepare_described,
-    prepare_with,
+    BaseRows, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice,
+    prepare_described, prepare_on_disk, prepare_with, too_large_for_memory,
 };
 use crate::text::TextSettings;
 use crate::{Error, Result, Session};
@@ -96,7 +97,33 @@ pub fn fit(
         Examples::Read { source, .. } => source.name().to_owned(),
         Examples::Texts { .. } | Examples::Vectors { .. } => "the data".to_owned(),
     };
-    let mut training = prepare_described(examples, &prep, base_rows.as_ref(), options.vocabulary, session)?;
+    let support = method.trainer().support();
+    let is_plain = options.base_model.is_none()
+        && options.vocabulary.is_none()
+        && !options.replicate
+        && !matches!(options.held_out, HeldOut::Share(_));
+    let too_large = match &examples {
+        Examples::Read { source, options } if support.rows_on_disk && is_plain => {
+            match source.prepared_folder() {
+                Some(folder) => too_large_for_memory(folder, options, session)?,
+                None => None,
+            }
+        }
+        _ => None,
+    };
+    let mut disk = None;
+    let mut training = if let Some(set) = too_large {
+        let (data, preprocessing, on_disk) = prepare_on_disk(set, &prep, session)?;
+        disk = Some(on_disk);
+        TrainingData {
+            data,
+            preprocessing,
+            report: ReadReport::default(),
+            described: None,
+        }
+    } else {
+        prepare_described(examples, &prep, base_rows.as_ref(), options.vocabulary, session)?
+    };
     if training.preprocessing.text().is_none() {
         refuse_text_settings(&options.text, &name)?;
     }
@@ -115,7 +142,14 @@ pub fn fit(
     if options.replicate {
         training.data = training.data.replicated();
     }
-    learn(method, options.base_model, training, held_out, session)
+    learn(
+        method,
+        options.base_model,
+        training,
+        disk.as_ref(),
+        held_out,
+        session,
+    )
 }
 
 /// Settings for text that would do nothing are a mistake.
@@ -137,6 +171,7 @@ fn learn(
     method: &Method,
     base: Option<&Model>,
     training: TrainingData,
+    disk: Option<&DiskData>,
     held_out: Option<Dataset>,
     session: &Session<'_>,
 ) -> Result<Model> {
@@ -176,6 +211,10 @@ fn learn(
         data,
         held_out: stop_by.as_ref(),
         base_model,
+        on_disk: disk.map(|disk| DiskRows {
+            disk,
+            preprocessing: &preprocessing,
+        }),
     };
     let trained = method.trainer().train(request, session)?;
     let vocabulary = match (described, base) {

@@ -5,6 +5,7 @@ use crate::dataset::Dataset;
 use crate::model::calibration::HeldOutScores;
 use crate::model::{Replay, Scorer};
 use crate::params::Value;
+use crate::prepare::DiskRows;
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
@@ -35,6 +36,8 @@ pub struct Support {
     pub checkpoints: bool,
     /// It can continue from a model.
     pub continuing: bool,
+    /// It can learn from rows that stay on disk.
+    pub rows_on_disk: bool,
 }
 
 /// What to learn.
@@ -54,6 +57,8 @@ pub struct TrainRequest<'a> {
     /// The model to continue from, if any: what it knows is kept and the rows are learned in addition. Its
     /// classes and features keep their numbers; the rows may have more of both.
     pub base_model: Option<BaseModel<'a>>,
+    /// The rows, if they are not in `data` but stay on disk; see [`Support::rows_on_disk`].
+    pub on_disk: Option<DiskRows<'a>>,
 }
 
 impl TrainRequest<'_> {
@@ -63,6 +68,7 @@ impl TrainRequest<'_> {
             data,
             held_out: None,
             base_model: None,
+            on_disk: None,
         }
     }
 }

@@ -15,4 +15,5 @@ pub(crate) use block::{EncodedBlock, StoredWords, encode};
 pub(crate) use manifest::SourceState;
 pub use manifest::{Manifest, SourceEntry};
 pub(crate) use reader::PreparedReader;
+pub(crate) use shard::PreparedSet;
 pub(crate) use writer::SetWriter;

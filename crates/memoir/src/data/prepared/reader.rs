@@ -1,7 +1,6 @@
 //! Reads a prepared set as a file would be read: blocks in order, decoded in parallel.
 
-use super::block::BlockEntry;
-use super::shard::{PreparedSet, Shard};
+use super::shard::PreparedSet;
 use crate::data::{Content, KeepColumns, Parsed, Position, ReadOptions, ReadReport};
 use crate::{Error, Result, Session};
 use std::path::Path;
@@ -29,13 +28,7 @@ impl<'s, 'o> PreparedReader<'s, 'o> {
         session: &'s Session<'o>,
     ) -> Result<Self> {
         let name = folder.display().to_string();
-        if options.format.is_some() || options.names_columns() || options.label_separator.is_some() {
-            return Err(Error::input(
-                name,
-                "is prepared data, and how its rows were read is settled; give options for reading to `prepare`",
-            ));
-        }
-        let set = PreparedSet::open(folder)?;
+        let set = PreparedSet::open_for(folder, options)?;
         let columns = if set.manifest.text { &COLUMNS[..] } else { &[] };
         let kept = match &options.keep_columns {
             KeepColumns::None => Vec::new(),
@@ -106,69 +99,22 @@ impl<'s, 'o> PreparedReader<'s, 'o> {
     pub(in crate::data) fn run<T: Send>(
         &mut self,
         work: impl Fn(&mut Parsed) -> T + Sync,
-        mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
+        take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
     ) -> Result<()> {
-        let Self {
-            session,
-            set,
-            kept,
-            report,
-            ..
-        } = self;
-        let total = set.manifest.bytes();
-        let (mut done, mut rows) = (0, 0);
-        let mut places: Vec<Parsed> = Vec::new();
-        let mut ready: Vec<(u64, Parsed, T)> = Vec::new();
-        let mut hand_on = |ready: &mut Vec<(u64, Parsed, T)>, places: &mut Vec<Parsed>| {
-            for (done, mut parsed, result) in ready.drain(..) {
-                session.check()?;
-                let more = parsed.labels.len() as u64;
-                take(
-                    &mut parsed,
-                    result,
-                    Position {
-                        done,
-                        total,
-                        lines: rows,
-                    },
-                )?;
-                rows += more;
-                session.progress("reading", done, total, "bytes");
-                places.push(parsed);
-            }
-            Ok(())
+        let kept = &self.kept;
+        let with_columns = |parsed: &mut Parsed| {
+            keep_columns(parsed, kept);
+            work(parsed)
         };
-        for shard in set.shards() {
-            let shard = shard?;
-            for blocks in shard.blocks().chunks(session.threads()) {
-                let mut decoding: Vec<_> = blocks
-                    .iter()
-                    .map(|block| (block, places.pop().unwrap_or_default(), None))
-                    .collect();
-                let (shard, kept, work) = (&shard, &*kept, &work);
-                let pieces = decoding.iter_mut().map(|(block, parsed, result)| {
-                    move || *result = Some(decode(shard, block, kept, parsed).map(|()| work(parsed)))
-                });
-                session.run_beside(pieces, || hand_on(&mut ready, &mut places))?;
-                for (block, parsed, result) in decoding {
-                    done += u64::from(block.stored_bytes);
-                    if let Some(result) = result {
-                        ready.push((done, parsed, result?));
-                    }
-                }
-            }
-        }
-        hand_on(&mut ready, &mut places)?;
-        report.rows = rows;
+        self.set.run(with_columns, take, self.session)?;
+        self.report.rows = self.set.manifest.rows;
         Ok(())
     }
 }
 
-fn decode(shard: &Shard<'_>, block: &BlockEntry, kept: &[usize], parsed: &mut Parsed) -> Result<()> {
-    parsed.clear();
-    shard.decode(block, parsed)?;
+fn keep_columns(parsed: &mut Parsed, kept: &[usize]) {
     if kept.is_empty() {
-        return Ok(());
+        return;
     }
     for (labels, text) in parsed.labels.iter().zip(parsed.texts.iter()) {
         for &column in kept {
@@ -180,5 +126,66 @@ fn decode(shard: &Shard<'_>, block: &BlockEntry, kept: &[usize], parsed: &mut Pa
             }
         }
     }
-    Ok(())
+}
+
+impl PreparedSet {
+    /// Opens the set in `folder`, of which `options` must not ask for what is settled.
+    pub(crate) fn open_for(folder: &Path, options: &ReadOptions) -> Result<Self> {
+        if options.format.is_some() || options.names_columns() || options.label_separator.is_some() {
+            return Err(Error::input(
+                folder.display().to_string(),
+                "is prepared data, and how its rows were read is settled; give options for reading to `prepare`",
+            ));
+        }
+        Self::open(folder)
+    }
+
+    /// Reads everything: `work` is done to each block in the session's pool, `take` gets blocks and results
+    /// in order. What they leave of a block is used again for its memory.
+    pub(crate) fn run<T: Send>(
+        &self,
+        work: impl Fn(&mut Parsed) -> T + Sync,
+        mut take: impl FnMut(&mut Parsed, T, Position) -> Result<()>,
+        session: &Session<'_>,
+    ) -> Result<()> {
+        let total = self.manifest.bytes();
+        let (mut done, mut rows) = (0, 0);
+        let mut places: Vec<Parsed> = Vec::new();
+        let mut ready: Vec<(u64, Parsed, T)> = Vec::new();
+        let mut hand_on = |ready: &mut Vec<(u64, Parsed, T)>, places: &mut Vec<Parsed>| {
+            for (done, mut parsed, result) in ready.drain(..) {
+                session.check()?;
+                let (more, lines) = (parsed.labels.len() as u64, rows);
+                take(&mut parsed, result, Position { done, total, lines })?;
+                rows += more;
+                session.progress("reading", done, total, "bytes");
+                places.push(parsed);
+            }
+            Ok(())
+        };
+        for shard in self.shards() {
+            let shard = shard?;
+            for blocks in shard.blocks().chunks(session.threads()) {
+                let mut decoding: Vec<_> = blocks
+                    .iter()
+                    .map(|block| (block, places.pop().unwrap_or_default(), None))
+                    .collect();
+                let (shard, work) = (&shard, &work);
+                let pieces = decoding.iter_mut().map(|(block, parsed, result)| {
+                    move || {
+                        parsed.clear();
+                        *result = Some(shard.decode(block, parsed).map(|()| work(parsed)));
+                    }
+                });
+                session.run_beside(pieces, || hand_on(&mut ready, &mut places))?;
+                for (block, parsed, result) in decoding {
+                    done += u64::from(block.stored_bytes);
+                    if let Some(result) = result {
+                        ready.push((done, parsed, result?));
+                    }
+                }
+            }
+        }
+        hand_on(&mut ready, &mut places)
+    }
 }

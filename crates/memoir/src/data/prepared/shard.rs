@@ -39,7 +39,7 @@ pub(super) struct Shard<'s> {
 
 impl PreparedSet {
     /// Opens the set in `folder`, which must be complete.
-    pub(super) fn open(folder: &Path) -> Result<Self> {
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
         let set = Self::open_unfinished(folder)?;
         if !set.manifest.complete {
             return Err(Error::input(
@@ -48,6 +48,19 @@ impl PreparedSet {
             ));
         }
         Ok(set)
+    }
+
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A hash of all rows.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let shards = self.manifest.shards.iter();
+        shards.fold(0, |hash, shard| {
+            xxh3_64(format!("{hash} {} {}", shard.checksum, shard.footer_checksum).as_bytes())
+        })
     }
 
     /// Opens what there is of the set in `folder`.

@@ -109,11 +109,14 @@ impl SetWriter {
         let class_count = names.len();
         let mut word_count = 0;
         for word in words {
-            let next = self.words.len() as u32;
-            let number = *self.words.entry(word.into()).or_insert_with(|| {
+            let number = if let Some(&number) = self.words.get(word) {
+                number
+            } else {
+                let number = self.words.len() as u32;
+                self.words.insert(word.into(), number);
                 self.new_words.push(word.into());
-                next
-            });
+                number
+            };
             put_u32(&mut maps, [number]);
             word_count += 1;
         }

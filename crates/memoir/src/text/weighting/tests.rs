@@ -1,6 +1,7 @@
 //! Tests of weighting: idf, spread over classes, growth with new rows.
 
 use super::*;
+use crate::dataset::CalibrationSplit;
 use std::num::NonZeroUsize;
 
 fn rows(of: &[&[(u32, f32)]]) -> Rows {

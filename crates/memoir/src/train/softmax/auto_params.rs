@@ -10,6 +10,7 @@ use super::params::{Effort, Rescan, Search, SoftmaxParams};
 use super::rivals::Precision;
 use crate::dataset::Dataset;
 use crate::params::{ParameterType, Value};
+use crate::sparse::RowView;
 use crate::sparse::fixed_point::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
 
 /// Effective row length of a short text; the rules for longer rows are relative to it.
@@ -41,12 +42,19 @@ pub(super) struct Shape {
 impl Shape {
     /// The shape of `data`; `base_rows` rows were learned from by the base model.
     pub(super) fn of(data: &Dataset, base_rows: u64) -> Self {
+        let mut length = EffectiveLength::default();
+        data.rows.iter().for_each(|row| length.add(row));
+        Self::with_length(length, data, base_rows)
+    }
+
+    /// As above, with the length of the rows.
+    pub(super) fn with_length(length: EffectiveLength, data: &Dataset, base_rows: u64) -> Self {
         let rows = data.len().max(1);
         Self {
             rows: data.len() + base_rows as usize,
             continued: base_rows > 0,
             classes: data.classes.len().max(1),
-            row_length: effective_length(data),
+            row_length: length.mean(data.len()),
             labels: (data.labels.total() as f32 / rows as f32).max(1.0),
         }
     }
@@ -63,9 +71,13 @@ impl Shape {
 
 /// The mean participation ratio of the rows, (Σv²)² / Σv⁴: the number of features that hold a row's length.
 /// A few large values among many small ones make a short row.
-fn effective_length(data: &Dataset) -> f32 {
-    let mut sum = 0.0;
-    for row in data.rows.iter() {
+#[derive(Debug, Default)]
+pub(super) struct EffectiveLength {
+    sum: f64,
+}
+
+impl EffectiveLength {
+    pub(super) fn add(&mut self, row: RowView<'_>) {
         let (mut squares, mut fourth_powers) = (0f64, 0f64);
         for &value in row.values {
             let square = f64::from(value) * f64::from(value);
@@ -73,10 +85,13 @@ fn effective_length(data: &Dataset) -> f32 {
             fourth_powers += square * square;
         }
         if fourth_powers > 0.0 {
-            sum += squares * squares / fourth_powers;
+            self.sum += squares * squares / fourth_powers;
         }
     }
-    (sum / data.len().max(1) as f64).max(1.0) as f32
+
+    fn mean(self, rows: usize) -> f32 {
+        (self.sum / rows.max(1) as f64).max(1.0) as f32
+    }
 }
 
 /// Rows of many words count for more than short ones, but not in proportion to their length.

@@ -43,7 +43,7 @@ pub(super) fn plan<P: Posting>(
     };
     let support = Support::count(base, centroids, auto.least_initial_weight, session)?;
     let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, session);
-    let memory = RivalCache::bytes(data.len(), auto.rivals) as u64;
+    let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
         fixed + support.bytes::<P>(classes, plan.layout) + if plan.cache_rivals { memory } else { 0 }
     };

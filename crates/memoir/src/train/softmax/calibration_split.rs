@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Scorer, Scratch};
-use crate::sparse::Scored;
+use crate::sparse::{RowView, Scored};
 use crate::{Result, Session};
 
 /// How far the weights move for rows that were set aside, as a share of the first step. With a fifth of all
@@ -32,6 +32,15 @@ pub(super) struct CalibrationRows {
 impl CalibrationRows {
     /// Sets rows of `data` aside. No class loses all of its rows; classes may have had some before.
     pub(super) fn choose(data: &Dataset, class_counts_before: &[u32]) -> Self {
+        Self::choose_by(|| CalibrationSplit::hashes(&data.rows), data, class_counts_before)
+    }
+
+    /// As above, with the hashes of the rows that [`CalibrationSplit::hashes`] gives.
+    pub(super) fn choose_by(
+        hashes: impl FnOnce() -> Vec<u64>,
+        data: &Dataset,
+        class_counts_before: &[u32],
+    ) -> Self {
         let mut choice = CalibrationSplit::of(&data.labels);
         if !class_counts_before.is_empty() {
             // What a row set aside is worth is lost anew in every part.
@@ -40,7 +49,7 @@ impl CalibrationRows {
         if choice.is_empty() {
             return Self::empty();
         }
-        let mut hashes = CalibrationSplit::hashes(&data.rows);
+        let mut hashes = hashes();
         // Texts about classes are no rows like those to come: nothing is calibrated by them.
         hashes[data.len() - data.description_rows..].fill(u64::MAX);
         let mut left = data.labels.class_counts(data.classes.len());
@@ -90,6 +99,15 @@ impl CalibrationRows {
         }
     }
 
+    /// The rows that are scored at the end.
+    pub(super) fn needed(&self) -> FxHashSet<u32> {
+        let waiting = (0u32..).zip(&self.waits).filter(|(_, waits)| **waits);
+        waiting
+            .map(|(row, _)| row)
+            .chain(self.last.iter().copied())
+            .collect()
+    }
+
     fn waits(&self, row: usize) -> bool {
         self.waits.get(row).copied().unwrap_or(false)
     }
@@ -111,10 +129,11 @@ impl CalibrationRows {
 
 /// What the rows set aside score, and those that could not be because a class has no others: without that
 /// class, so their answers are wrong, as those for classes that are not in the training data will be.
-pub(super) fn scores(
+pub(super) fn scores<'r>(
     aside: &CalibrationRows,
     scorer: &dyn Scorer,
     data: &Dataset,
+    row_of: impl Fn(usize) -> RowView<'r> + Sync,
     session: &Session<'_>,
 ) -> Result<HeldOutScores> {
     let mut rows = aside.rows(data.len(), true);
@@ -123,7 +142,7 @@ pub(super) fn scores(
         let one = |scratch: &mut Scratch, &row: &u32| {
             let mut best = Vec::new();
             if !session.cancel().is_raised() {
-                let (row, labels) = (data.rows.row(row as usize), data.labels.row(row as usize));
+                let (row, labels) = (row_of(row as usize), data.labels.row(row as usize));
                 scorer.top_k(row, SET_CANDIDATES + labels.len(), scratch, &mut best);
                 best.retain(|scored| !(labels.contains(&scored.class) && aside.lost.contains(&scored.class)));
                 best.truncate(SET_CANDIDATES);
@@ -137,7 +156,7 @@ pub(super) fn scores(
     for (&row, best) in rows.iter().zip(&best) {
         let row = row as usize;
         if !data.labels.row(row).is_empty() {
-            scores.push(data.rows.row(row).len(), best, data.labels.row(row));
+            scores.push(row_of(row).len(), best, data.labels.row(row));
         }
     }
     Ok(scores)

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::disk_rows::ClassWindows;
 use super::rows::QuantizedRows;
 use crate::dataset::{Dataset, RowsByClass};
 use crate::per_thread::PerThread;
-use crate::sparse::fixed_point::quantize_weight;
+use crate::sparse::fixed_point::{QuantizedRow, quantize_weight};
 use crate::{Result, Session};
 
 /// How the first weights are made from the class centroids.
@@ -29,15 +30,69 @@ const BLOCKS_PER_THREAD: usize = 4;
 
 /// The centroids of the classes, one after the other.
 pub(super) struct Centroids<'a> {
-    rows: &'a QuantizedRows,
+    rows: ClassRows<'a>,
     row_weights: Option<&'a [f32]>,
-    by_class: RowsByClass,
     /// Rows that each class had before these; classes beyond the end had none.
     counts_before: &'a [u32],
     initial_scale: InitialScale,
 }
 
+/// Where the rows of the classes are.
+enum ClassRows<'a> {
+    Memory {
+        rows: &'a QuantizedRows,
+        by_class: RowsByClass,
+    },
+    Disk(&'a ClassWindows),
+}
+
+/// The rows of some classes.
+#[derive(Clone, Copy)]
+struct Window<'w> {
+    first_class: usize,
+    /// Where each class begins in `ids`, and the end.
+    starts: &'w [usize],
+    /// The numbers of the rows.
+    ids: &'w [u32],
+    rows: &'w QuantizedRows,
+    /// Whether the rows are in the order of `ids`; otherwise they have their own numbers.
+    in_order: bool,
+}
+
+impl<'w> Window<'w> {
+    fn classes(&self) -> Range<usize> {
+        self.first_class..self.first_class + self.starts.len() - 1
+    }
+
+    /// The positions of the rows of a class.
+    fn of_class(&self, class: usize) -> Range<usize> {
+        self.starts[class - self.first_class]..self.starts[class - self.first_class + 1]
+    }
+
+    fn index(&self, position: usize) -> usize {
+        if self.in_order {
+            position
+        } else {
+            self.ids[position] as usize
+        }
+    }
+
+    fn row(&self, position: usize) -> QuantizedRow<'w> {
+        self.rows.row(self.index(position))
+    }
+}
+
 impl<'a> Centroids<'a> {
+    /// Of rows on disk.
+    pub(super) fn on_disk(data: &'a Dataset, rows: &'a ClassWindows, initial_scale: InitialScale) -> Self {
+        Self {
+            rows: ClassRows::Disk(rows),
+            row_weights: data.weights.as_deref(),
+            counts_before: &[],
+            initial_scale,
+        }
+    }
+
     pub(super) fn new(
         data: &'a Dataset,
         rows: &'a QuantizedRows,
@@ -46,9 +101,8 @@ impl<'a> Centroids<'a> {
     ) -> Self {
         let by_class = RowsByClass::new(&data.labels);
         Self {
-            rows,
+            rows: ClassRows::Memory { rows, by_class },
             row_weights: data.weights.as_deref(),
-            by_class,
             counts_before,
             initial_scale,
         }
@@ -66,7 +120,18 @@ impl<'a> Centroids<'a> {
     }
 
     pub(super) fn width(&self) -> usize {
-        self.rows.width()
+        match &self.rows {
+            ClassRows::Memory { rows, .. } => rows.width(),
+            ClassRows::Disk(windows) => windows.width,
+        }
+    }
+
+    /// Entries of a row, about.
+    fn mean_entries(&self) -> usize {
+        match &self.rows {
+            ClassRows::Memory { rows, .. } => rows.entries().div_ceil(rows.len().max(1)),
+            ClassRows::Disk(windows) => windows.mean_entries,
+        }
     }
 
     /// Calls `emit` with each class, in order, and the features of its first weight vector, in fixed-point
@@ -78,48 +143,83 @@ impl<'a> Centroids<'a> {
         session: &Session<'_>,
         mut emit: impl FnMut(u32, &[(u32, i16)]) + Send,
     ) -> Result<()> {
-        let sums = PerThread::new(session, || Sums::new(self.rows.width()));
+        let sums = PerThread::new(session, || Sums::new(self.width()));
+        match &self.rows {
+            ClassRows::Memory { rows, by_class } => {
+                let (starts, ids) = by_class.parts();
+                let window = Window {
+                    first_class: 0,
+                    starts,
+                    ids,
+                    rows,
+                    in_order: false,
+                };
+                self.for_each_in(window, least, &sums, session, &mut emit)
+            }
+            ClassRows::Disk(windows) => windows.iter().try_for_each(|read| {
+                let read = read?;
+                let window = Window {
+                    first_class: read.first_class,
+                    starts: &read.starts,
+                    ids: &read.ids,
+                    rows: &read.rows,
+                    in_order: true,
+                };
+                self.for_each_in(window, least, &sums, session, &mut emit)
+            }),
+        }
+    }
+
+    /// As above, for the classes of a window.
+    fn for_each_in(
+        &self,
+        window: Window<'_>,
+        least: i16,
+        sums: &PerThread<Sums>,
+        session: &Session<'_>,
+        emit: &mut (impl FnMut(u32, &[(u32, i16)]) + Send),
+    ) -> Result<()> {
         let of_block =
-            |classes: &Range<usize>| self.block(classes.clone(), least, &mut sums.of_this_thread());
+            |classes: &Range<usize>| self.block(window, classes.clone(), least, &mut sums.of_this_thread());
         let mut before: Vec<Block> = Vec::new();
-        for blocks in self.blocks().chunks(session.threads() * BLOCKS_PER_THREAD) {
+        for blocks in self.blocks(window).chunks(session.threads() * BLOCKS_PER_THREAD) {
             session.check()?;
             // Only one thread can hand over what was found; the others go on meanwhile.
             let (found, ()) = session.run(|| {
                 rayon::join(
                     || blocks.par_iter().map(of_block).collect(),
-                    || before.iter().for_each(|block| block.emit(&mut emit)),
+                    || before.iter().for_each(|block| block.emit(emit)),
                 )
             });
             before = found;
         }
         for block in &before {
-            block.emit(&mut emit);
+            block.emit(emit);
         }
         Ok(())
     }
 
     /// All classes, in blocks of about as many rows.
-    fn blocks(&self) -> Vec<Range<usize>> {
-        let rows_per_block = ENTRIES_PER_BLOCK * self.rows.len() / self.rows.entries().max(1);
+    fn blocks(&self, window: Window<'_>) -> Vec<Range<usize>> {
+        let rows_per_block = ENTRIES_PER_BLOCK / self.mean_entries().max(1);
         let mut blocks = Vec::new();
-        let (mut first, mut rows) = (0, 0);
-        for class in 0..self.by_class.classes() {
-            rows += self.by_class.rows(class).len();
+        let (mut first, mut rows) = (window.first_class, 0);
+        for class in window.classes() {
+            rows += window.of_class(class).len();
             if rows >= rows_per_block {
                 blocks.push(first..class + 1);
                 (first, rows) = (class + 1, 0);
             }
         }
-        blocks.push(first..self.by_class.classes());
+        blocks.push(first..window.classes().end);
         blocks
     }
 
     /// The first weight vectors of `classes`.
-    fn block(&self, classes: Range<usize>, least: i16, scratch: &mut Sums) -> Block {
+    fn block(&self, window: Window<'_>, classes: Range<usize>, least: i16, scratch: &mut Sums) -> Block {
         let Sums { sums, touched } = scratch;
-        let rows = classes.clone().flat_map(|class| self.by_class.rows(class));
-        let most = rows.map(|&row| self.rows.row(row as usize).indices.len()).sum();
+        let positions = classes.clone().flat_map(|class| window.of_class(class));
+        let most = positions.map(|position| window.row(position).indices.len()).sum();
         // Room for all at once: growing would move it about.
         let mut block = Block {
             first: classes.start,
@@ -128,13 +228,14 @@ impl<'a> Centroids<'a> {
         };
         for class in classes.clone() {
             if class + 1 < classes.end {
-                for &row in self.by_class.rows(class + 1) {
-                    self.rows.prefetch(row as usize);
+                for position in window.of_class(class + 1) {
+                    window.rows.prefetch(window.index(position));
                 }
             }
-            for &row in self.by_class.rows(class) {
-                let weight = self.row_weights.map_or(1.0, |weights| weights[row as usize]);
-                let row = self.rows.row(row as usize);
+            for position in window.of_class(class) {
+                let id = window.ids[position] as usize;
+                let weight = self.row_weights.map_or(1.0, |weights| weights[id]);
+                let row = window.row(position);
                 let factor = weight / row.scale;
                 for (&feature, &value) in row.indices.iter().zip(row.values) {
                     let sum = &mut sums[feature as usize];
@@ -148,7 +249,7 @@ impl<'a> Centroids<'a> {
                 .iter()
                 .map(|&feature| sums[feature as usize].powi(2))
                 .sum::<f32>();
-            let now = self.by_class.rows(class).len() as f32;
+            let now = window.of_class(class).len() as f32;
             let size = now + self.base(class);
             let larger = size.powf(self.initial_scale.size_power) * (now / size).powf(LENGTH_POWER);
             // All rows of a class that had others before may count nothing.

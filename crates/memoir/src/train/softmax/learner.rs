@@ -4,6 +4,7 @@
 use super::recall;
 use super::rival_cache::RivalCache;
 use super::rivals::{RivalSearch, RivalSource};
+use super::rows::RowsHandle;
 use super::update::{BatchGradients, Step, Updater};
 use super::weights::LearnedWeights;
 use crate::sparse::fixed_point::Posting;
@@ -26,6 +27,11 @@ impl<'a> Learner<'a> {
         }
     }
 
+    /// Looks for rows in this window from now on.
+    pub(super) fn set_window(&mut self, rows: RowsHandle<'a>) {
+        self.search.rows = rows;
+    }
+
     /// Moves `weights` a step for the rows numbered `batch`, whose rivals come from `source`.
     pub(super) fn learn<P: Posting>(
         &mut self,
@@ -40,13 +46,13 @@ impl<'a> Learner<'a> {
             updater,
             gradients,
         } = self;
-        let rows = search.rows;
+        let rows = search.rows.clone();
         let frozen = &*weights;
         // Sorting the batch's tokens is work for one thread: the others need not wait for it.
         let (found, ()) = session.run(|| {
             rayon::join(
                 || search.gradients(frozen, batch, source, gradients, session),
-                || updater.gather(rows, batch, step),
+                || updater.gather(&rows, batch, step),
             )
         });
         found?;

@@ -18,6 +18,7 @@ mod calibration_split;
 mod candidate_scores;
 mod centroids;
 mod class_reweighting;
+mod disk_rows;
 mod finish;
 mod gradient;
 mod learner;
@@ -39,24 +40,27 @@ use rayon::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::model::Replay;
+use crate::prepare::DiskRows;
+use crate::sparse::Rows;
 use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::fit::sum_of_weights;
 use crate::train::{Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
-use auto_params::{AutoParams, ENTROPY_WEIGHTING, LENGTH_POWER, Shape};
+use auto_params::{AutoParams, ENTROPY_WEIGHTING, EffectiveLength, LENGTH_POWER, Shape};
 use base_weights::BaseWeights;
 use calibration_split::CalibrationRows;
 use centroids::Centroids;
 use class_reweighting::ClassReweighting;
+use disk_rows::DiskStore;
 use finish::Stored;
 use learner::Learner;
 pub use params::{Effort, Rescan, Search, SoftmaxParams};
 use resume::{Keeper, Learned, Progress};
 use rival_cache::RivalCache;
 use rivals::{RivalSearch, RivalSource};
-use rows::QuantizedRows;
+use rows::{QuantizedRows, RowsHandle};
 use update::Step;
 use weights::LearnedWeights;
 
@@ -93,6 +97,8 @@ impl Trainer for Softmax {
         Support {
             checkpoints: true,
             continuing: true,
+            // What is kept for later, or told of rivals, is looked up row by row.
+            rows_on_disk: self.params.keep_rows.unwrap_or(0) == 0 && !self.params.report_rivals,
         }
     }
 
@@ -120,24 +126,47 @@ fn train<P: Posting + Stored>(
         Some(base) => BaseWeights::<P>::new(base, data.len(), session)?,
         None => BaseWeights::none(),
     };
-    let mut auto = AutoParams::new(params, &Shape::of(data, base.rows));
+    let shape = match request.on_disk {
+        None => Shape::of(data, base.rows),
+        Some(on_disk) => shape_on_disk(on_disk, data, session)?,
+    };
+    let mut auto = AutoParams::new(params, &shape);
     let with_replay = (!base.replay.is_empty()).then(|| replay::joined(data, &base.replay, base.mean_weight));
     let all = with_replay.as_ref().unwrap_or(data);
-    let rows = QuantizedRows::new(&all.rows, auto.trim);
-    let choose_split = || match held_out {
-        None => CalibrationRows::choose(data, &base.class_counts),
+    let choose_split = || match (held_out, request.on_disk) {
+        (None, None) => CalibrationRows::choose(data, &base.class_counts),
+        (None, Some(on_disk)) => CalibrationRows::choose_by(|| on_disk.disk.take_hashes(), data, &[]),
         // Held-out rows are as good.
-        Some(_) => CalibrationRows::empty(),
+        (Some(_), _) => CalibrationRows::empty(),
     };
-    let (split, learning_rates) =
-        rayon::join(choose_split, || update::learning_rates(&rows, auto.rare_power));
+    let (rows, split, store, learning_rates);
+    if let Some(on_disk) = request.on_disk {
+        split = choose_split();
+        let made = DiskStore::new(on_disk, &split, auto.trim, session)?;
+        rows = made.aside(auto.trim);
+        let (counts, entries) = made.feature_counts();
+        learning_rates = update::rates(counts, entries, auto.rare_power);
+        store = Some(made);
+    } else {
+        rows = QuantizedRows::new(&all.rows, auto.trim);
+        (split, learning_rates) =
+            rayon::join(choose_split, || update::learning_rates(&rows, auto.rare_power));
+        store = None;
+    }
     let row_weights = split.row_weights(data);
-    let centroids = Centroids::new(data, &rows, &base.class_counts, auto.initial_scale)
-        .with_row_weights(row_weights.as_deref());
+    let by_class = match &store {
+        Some(store) => Some(store.by_class(data, session)?),
+        None => None,
+    };
+    let centroids = match &by_class {
+        Some(by_class) => Centroids::on_disk(data, by_class, auto.initial_scale),
+        None => Centroids::new(data, &rows, &base.class_counts, auto.initial_scale),
+    }
+    .with_row_weights(row_weights.as_deref());
     let plan = budget::plan(base, all, &rows, &centroids, &auto, session)?;
     let mut weights = LearnedWeights::starting(base, &centroids, data.classes.len(), plan.layout, session)?;
     drop(centroids);
-    drop(row_weights);
+    drop((row_weights, by_class));
     if base.rows == 0 {
         let length = auto.initial_scale.length;
         let sharpness = if let Some(held_out) = held_out {
@@ -159,14 +188,27 @@ fn train<P: Posting + Stored>(
         .with_precision(auto.precision)
         .with_usual_weight(usual_weight(data, base));
     let mut learner = Learner::new(search, learning_rates, session);
-    let mut cache = plan.cache_rivals.then(|| RivalCache::new(all.len(), auto.rivals));
+    let in_memory = plan.cache_rivals && store.is_none();
+    let mut cache = in_memory.then(|| RivalCache::new(all.len(), auto.rivals));
+    let mut disk_cache = match &store {
+        Some(_) if plan.cache_rivals && session.checkpoints().is_some() => {
+            session.note("rows are on disk, so with checkpoints every pass searches for rivals anew");
+            None
+        }
+        Some(store) if plan.cache_rivals => Some(store.cache(auto.rivals)?),
+        _ => None,
+    };
     let mut order = split.rows(all.len(), false);
     let mut random = session.random("softmax: order of rows");
 
     let batches_per_pass = order.len().div_ceil(auto.batch);
     let rounds = batches_per_pass * auto.passes;
     let mut best = finish::Best::new(held_out, session);
-    let mut keeper = Keeper::new(params, base, data, held_out, session);
+    let fingerprint = || match request.on_disk {
+        None => data.fingerprint(),
+        Some(on_disk) => data.fingerprint() ^ on_disk.disk.set.fingerprint(),
+    };
+    let mut keeper = Keeper::new(params, base, fingerprint, held_out, session);
     let learned = Learned {
         weights: &mut weights,
         cache: &mut cache,
@@ -182,19 +224,32 @@ fn train<P: Posting + Stored>(
         let stage = format!("training, pass {} of {}", pass + 1, auto.passes);
         let done_before = if pass == first.pass { first.batch } else { 0 };
         // Rows without rivals teach nothing.
-        let taught: Vec<u32> = match &cache {
-            Some(cache) if pass > 0 => order
-                .par_iter()
-                .copied()
-                .filter(|&row| cache.has(row as usize))
-                .collect(),
-            _ => order.clone(),
+        let is_taught = |&row: &u32| match (&disk_cache, &cache) {
+            _ if pass == 0 => true,
+            (Some(cache), _) => cache.has(row as usize),
+            (None, Some(cache)) => cache.has(row as usize),
+            (None, None) => true,
         };
+        let taught: Vec<u32> = order.par_iter().copied().filter(is_taught).collect();
         let batch_rows = auto.batch(pass);
         let batches = taught.len().div_ceil(batch_rows);
         let mut number = done_before;
         let rest = &taught[(done_before * batch_rows).min(taught.len())..];
-        for together in rest.chunks(batch_rows * BATCH_ROWS.div_ceil(batch_rows)) {
+        let together_rows = batch_rows * BATCH_ROWS.div_ceil(batch_rows);
+        let mut windows = match &store {
+            Some(store) => Some(store.shuffled(rest, together_rows, disk_cache.as_ref(), session)?),
+            None => None,
+        };
+        for together in rest.chunks(together_rows) {
+            if let Some(windows) = &mut windows
+                && let Some(mut window) = windows.take(together.len())?
+            {
+                if let Some(disk_cache) = &mut disk_cache {
+                    cache.iter().try_for_each(|before| disk_cache.keep(before))?;
+                    cache = Some(disk_cache.window(&mut window));
+                }
+                learner.set_window(RowsHandle::Window(window.rows));
+            }
             session.progress(&stage, (number * batch_rows) as u64, taught.len() as u64, "rows");
             for batch in together.chunks(batch_rows) {
                 let done = (pass as f32 + number as f32 / batches as f32) / auto.passes as f32;
@@ -217,6 +272,11 @@ fn train<P: Posting + Stored>(
             };
             keeper.done(together.len(), Progress { pass, batch: number }, learned)?;
         }
+        if let Some(disk_cache) = &mut disk_cache {
+            cache.iter().try_for_each(|before| disk_cache.keep(before))?;
+            disk_cache.finish()?;
+            cache = None;
+        }
         session.progress(&stage, taught.len() as u64, taught.len() as u64, "rows");
         if best.judge(&weights, pass + 1, session)? {
             break;
@@ -230,7 +290,14 @@ fn train<P: Posting + Stored>(
     let mut waiting = split.rows(data.len(), true);
     if !waiting.is_empty() {
         let before = finish::scorer(&weights, &auto);
-        scores = Some(calibration_split::scores(&split, &*before, data, session)?);
+        let row_of = |row: usize| match &store {
+            Some(store) => store.aside_row(row),
+            None => data.rows.row(row),
+        };
+        scores = Some(calibration_split::scores(
+            &split, &*before, data, row_of, session,
+        )?);
+        learner.set_window(RowsHandle::All(&rows));
         drop(before);
         waiting.shuffle(&mut random);
         for (number, batch) in waiting.chunks(auto.batch).enumerate() {
@@ -249,6 +316,17 @@ fn train<P: Posting + Stored>(
         resolved: auto.named(replay.limit),
         replay: replay.rows,
     })
+}
+
+/// The shape of data whose rows are on disk.
+fn shape_on_disk(rows: DiskRows<'_>, data: &Dataset, session: &Session<'_>) -> Result<Shape> {
+    let mut length = EffectiveLength::default();
+    let add = |rows: &Rows, ()| {
+        rows.iter().for_each(|row| length.add(row));
+        Ok(())
+    };
+    rows.for_each(|_| (), add, session)?;
+    Ok(Shape::with_length(length, data, 0))
 }
 
 /// The rows that the model keeps for replay.

@@ -38,7 +38,7 @@ impl<'s> Keeper<'s> {
     pub(super) fn new<P: Posting>(
         params: &SoftmaxParams,
         base: &BaseWeights<P>,
-        data: &Dataset,
+        data: impl FnOnce() -> u64,
         valid: Option<&Dataset>,
         session: &'s Session<'_>,
     ) -> Self {
@@ -55,7 +55,7 @@ impl<'s> Keeper<'s> {
                     xxh3_64(env!("CARGO_PKG_VERSION").as_bytes()),
                     "another version of this program",
                 ),
-                of(data.fingerprint(), "other rows to learn from"),
+                of(data(), "other rows to learn from"),
                 of(valid.map_or(0, Dataset::fingerprint), "other held-out rows"),
                 of(base.fingerprint(), "another model to go on from"),
                 of(xxh3_64(options.as_bytes()), "other options"),

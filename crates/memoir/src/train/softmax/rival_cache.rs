@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::rows::Place;
 use crate::sparse::prefetch;
 
 /// Rivals this much below the strongest are not cached: they hold less than a twentieth of its mass.
@@ -15,6 +16,9 @@ pub(super) struct RivalCache {
     /// `rivals` slots per row, each for one more than a class; 0 fills up. (So all of it is zero at first:
     /// memory that nobody has to fill.)
     slots: Vec<AtomicU32>,
+    place: Place,
+    /// The rows, if not all are there.
+    ids: Vec<u32>,
 }
 
 impl RivalCache {
@@ -22,6 +26,42 @@ impl RivalCache {
         Self {
             rivals,
             slots: bytemuck::zeroed_vec(rows * rivals),
+            place: Place::Own,
+            ids: Vec::new(),
+        }
+    }
+
+    /// For the rows numbered `ids`, which are at these places.
+    pub(super) fn window(ids: Vec<u32>, place: Place, rivals: usize) -> Self {
+        Self {
+            place,
+            ..Self::new(ids.len(), rivals).with_ids(ids)
+        }
+    }
+
+    fn with_ids(mut self, ids: Vec<u32>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// The rows of a window with their slots, which [`RivalCache::put`] takes.
+    pub(super) fn of_window(&self) -> impl Iterator<Item = (u32, Vec<u32>)> {
+        let slots = self.slots.chunks(self.rivals.max(1));
+        let known = |slots: &[AtomicU32]| {
+            let slots = slots.iter().map(|slot| slot.load(Ordering::Relaxed));
+            slots.take_while(|&slot| slot != 0).collect()
+        };
+        self.ids
+            .iter()
+            .zip(slots)
+            .map(move |(&id, slots)| (id, known(slots)))
+    }
+
+    /// Puts back what [`RivalCache::of_window`] gave.
+    pub(super) fn put(&mut self, row: u32, known: &[u32]) {
+        let start = self.place.of(row as usize) * self.rivals;
+        for (slot, &entry) in self.slots[start..start + self.rivals].iter_mut().zip(known) {
+            *slot.get_mut() = entry;
         }
     }
 
@@ -50,12 +90,14 @@ impl RivalCache {
 
     /// The cached rivals of a row, rising.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = u32> {
+        let row = self.place.of(row);
         let slots = self.slots[row * self.rivals..(row + 1) * self.rivals].iter();
         slots.map_while(|slot| slot.load(Ordering::Relaxed).checked_sub(1))
     }
 
     /// Asks for a row that will be needed soon.
     pub(super) fn prefetch(&self, row: usize) {
+        let row = self.place.of(row);
         prefetch(&self.slots, row * self.rivals);
         prefetch(&self.slots, (row + 1) * self.rivals - 1);
     }
@@ -76,6 +118,7 @@ impl RivalCache {
             .fold(f32::NEG_INFINITY, |most, rival| most.max(rival.1));
         let near = rivals.iter().filter(|rival| rival.1 >= strongest - FAR_BELOW);
         let entries = near.map(|rival| rival.0 + 1).chain(std::iter::repeat(0));
+        let row = self.place.of(row);
         let slots = &self.slots[row * self.rivals..(row + 1) * self.rivals];
         for (slot, entry) in slots.iter().zip(entries) {
             slot.store(entry, Ordering::Relaxed);

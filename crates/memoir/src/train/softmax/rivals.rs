@@ -9,7 +9,7 @@ use super::candidate_scores::{CandidateScores, MOST_ROWS};
 use super::class_reweighting::ClassReweighting;
 use super::gradient::{self, RowScores};
 use super::rival_cache::RivalCache;
-use super::rows::QuantizedRows;
+use super::rows::{QuantizedRows, RowsHandle};
 use super::update::BatchGradients;
 use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
@@ -46,7 +46,7 @@ pub(super) enum Precision {
 /// Finds rivals and gradients for batches of rows, with reusable memory.
 pub(super) struct RivalSearch<'a> {
     pub(super) data: &'a Dataset,
-    pub(super) rows: &'a QuantizedRows,
+    pub(super) rows: RowsHandle<'a>,
     pub(super) rivals: usize,
     /// See [`gradient::gradients`].
     pub(super) tail: f32,
@@ -83,7 +83,7 @@ impl<'a> RivalSearch<'a> {
     ) -> Self {
         Self {
             data,
-            rows,
+            rows: RowsHandle::All(rows),
             rivals,
             tail,
             reweighting: ClassReweighting::default(),

@@ -1,9 +1,13 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::sparse::fixed_point::{QuantizedRow, least_kept, quantize_into};
-use crate::sparse::{RowView, Rows, prefetch};
+use crate::sparse::{Gather, RowView, Rows, prefetch};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -12,9 +16,102 @@ pub(super) struct QuantizedRows {
     values: Vec<i16>,
     scales: Vec<f32>,
     width: usize,
+    place: Place,
+    of_all: Option<OfAll>,
+}
+
+/// Where a row is among those in memory.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Place {
+    /// All rows are there, in their order.
+    #[default]
+    Own,
+    /// The position of each row in an order, of which a window is there that begins at a position.
+    Window(Arc<Vec<u32>>, u32),
+    /// Few rows are there.
+    Few(FxHashMap<u32, u32>),
+}
+
+impl Place {
+    /// Where row number `index` is.
+    #[inline]
+    pub(super) fn of(&self, index: usize) -> usize {
+        match self {
+            Self::Own => index,
+            Self::Window(positions, first) => (positions[index] - first) as usize,
+            Self::Few(places) => places[&(index as u32)] as usize,
+        }
+    }
+}
+
+/// All rows, where not all are in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfAll {
+    pub(super) rows: usize,
+    pub(super) entries: usize,
+    /// Rows of a window.
+    pub(super) window_rows: usize,
+    /// Memory that windows take.
+    pub(super) bytes: usize,
+}
+
+/// Rows in memory: all of them, or a window.
+#[derive(Clone)]
+pub(super) enum RowsHandle<'a> {
+    All(&'a QuantizedRows),
+    Window(Arc<QuantizedRows>),
+}
+
+impl Deref for RowsHandle<'_> {
+    type Target = QuantizedRows;
+
+    fn deref(&self) -> &QuantizedRows {
+        match self {
+            Self::All(rows) => rows,
+            Self::Window(rows) => rows,
+        }
+    }
 }
 
 impl QuantizedRows {
+    /// Rows that were read back from disk, in their order there.
+    pub(super) fn of(gather: Gather, width: usize) -> Self {
+        Self {
+            offsets: gather.offsets,
+            indices: gather.indices,
+            values: gather.values,
+            scales: gather.scales,
+            width,
+            place: Place::Own,
+            of_all: None,
+        }
+    }
+
+    /// The same with other places.
+    pub(super) fn placed(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// The same as a part of others.
+    pub(super) fn part_of(self, all: OfAll, place: Place) -> Self {
+        Self {
+            of_all: Some(all),
+            ..self.placed(place)
+        }
+    }
+
+    fn place(&self, index: usize) -> usize {
+        self.place.of(index)
+    }
+
+    /// Number of rows that are learned from before others are read.
+    pub(super) fn rows_at_a_time(&self) -> usize {
+        self.of_all
+            .as_ref()
+            .map_or(self.scales.len(), |all| all.window_rows)
+    }
+
     /// Takes `rows` over as integers, in parallel. The smallest values of each row that together hold at
     /// most the share `trim` of its squared length are left out, and the rest is stretched to the former
     /// length: long rows have many such values, and most of the time would go into them.
@@ -36,6 +133,8 @@ impl QuantizedRows {
             values: vec![0; entries],
             scales: vec![0.0; rows.len()],
             width: rows.width(),
+            place: Place::Own,
+            of_all: None,
         };
         let (mut indices, mut values) = (&mut result.indices[..], &mut result.values[..]);
         let scales = result.scales.chunks_mut(ROWS_PER_TASK);
@@ -62,15 +161,16 @@ impl QuantizedRows {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.scales.len()
+        self.of_all.as_ref().map_or(self.scales.len(), |all| all.rows)
     }
 
     pub(super) fn entries(&self) -> usize {
-        self.indices.len()
+        self.of_all.as_ref().map_or(self.indices.len(), |all| all.entries)
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        (self.entries() * 6 + self.len() * 12) as u64
+        let own = self.indices.len() * 6 + self.scales.len() * 12;
+        self.of_all.as_ref().map_or(own, |all| own + all.bytes) as u64
     }
 
     pub(super) fn width(&self) -> usize {
@@ -79,12 +179,14 @@ impl QuantizedRows {
 
     /// Asks for where a row is; for the row itself [`QuantizedRows::prefetch`] can be called then.
     pub(super) fn prefetch_offset(&self, index: usize) {
+        let index = self.place(index);
         prefetch(&self.offsets, index);
         prefetch(&self.scales, index);
     }
 
     /// Asks for a row that will be needed soon.
     pub(super) fn prefetch(&self, index: usize) {
+        let index = self.place(index);
         let (start, last) = (self.offsets[index], self.offsets[index + 1].wrapping_sub(1));
         prefetch(&self.indices, start);
         prefetch(&self.indices, last);
@@ -93,6 +195,7 @@ impl QuantizedRows {
     }
 
     pub(super) fn row(&self, index: usize) -> QuantizedRow<'_> {
+        let index = self.place(index);
         let range = self.offsets[index]..self.offsets[index + 1];
         QuantizedRow {
             indices: &self.indices[range.clone()],

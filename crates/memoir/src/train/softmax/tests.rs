@@ -61,6 +61,7 @@ impl Softmax {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
         let request = TrainRequest {
+            on_disk: None,
             held_out,
             ..TrainRequest::new(data.clone())
         };

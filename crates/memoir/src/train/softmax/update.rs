@@ -183,12 +183,17 @@ pub(super) fn learning_rates(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> 
             counts[feature as usize] += 1;
         }
     }
+    rates(counts, rows.entries(), rare_power)
+}
+
+/// As above, by the number of rows that hold each feature and the number of entries.
+pub(super) fn rates(counts: Vec<u32>, entries: usize, rare_power: f32) -> Vec<f32> {
     let logarithm = |count: u32| f64::from(count.max(1)).ln();
     let sum: f64 = counts
         .iter()
         .map(|&count| f64::from(count) * logarithm(count))
         .sum();
-    let mean = sum / rows.entries().max(1) as f64;
+    let mean = sum / entries.max(1) as f64;
     let rate = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
     counts.into_iter().map(rate).collect()
 }

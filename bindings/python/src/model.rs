@@ -32,7 +32,7 @@ type Ranking<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<f32>>);
 impl Model {
     /// Learns from rows and their labels; in addition to what `before` knows, if it is given.
     #[staticmethod]
-    #[pyo3(signature = (rows, labels, options, running, weights=None, valid=None, before=None))]
+    #[pyo3(signature = (rows, labels, options, running, weights=None, valid=None, before=None, label_kind=None))]
     #[allow(clippy::too_many_arguments)] // Python calls it, once, by name.
     fn train(
         py: Python<'_>,
@@ -43,6 +43,7 @@ impl Model {
         weights: Option<PyReadonlyArray1<'_, f32>>,
         valid: Option<(Bound<'_, PyAny>, Bound<'_, PyDict>)>,
         before: Option<&Self>,
+        label_kind: Option<String>,
     ) -> PyResult<Self> {
         let checked = options.check(&catalogue::all()).map_err(exception)?;
         let held = Held::of(rows)?;
@@ -70,7 +71,7 @@ impl Model {
             }
             _ => None,
         };
-        let inner = running.run(py, |session| {
+        let mut inner = running.run(py, |session| {
             let (method, preparation) = &checked;
             let spare = usize::from(method.trainer().row_needs().constant);
             let scheme = match (before, preparation.weighting) {
@@ -86,6 +87,7 @@ impl Model {
             };
             options.fit(examples, held_out, before, &checked, session)
         })?;
+        inner.remember_label_kind(label_kind);
         Ok(Self { inner })
     }
 
@@ -232,6 +234,12 @@ impl Model {
             .collect()
     }
 
+    /// What labels were where the model was trained, if their names do not tell it.
+    #[getter]
+    fn label_kind(&self) -> Option<&str> {
+        self.inner.origin().label_kind.as_deref()
+    }
+
     /// Training rows of each class.
     fn class_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         self.inner.origin().class_counts.clone().into_pyarray(py)
@@ -271,10 +279,16 @@ impl Model {
         py.detach(|| self.inner.save(&path)).map_err(exception)
     }
 
-    /// Opens a model file.
+    /// Opens a model file: maps it, or reads it into memory.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let inner = py.detach(|| memoir::Model::load(&path, &catalogue::all()));
+    #[pyo3(signature = (path, mapped=true))]
+    fn load(py: Python<'_>, path: PathBuf, mapped: bool) -> PyResult<Self> {
+        let open = if mapped {
+            memoir::Model::load
+        } else {
+            memoir::Model::read
+        };
+        let inner = py.detach(|| open(&path, &catalogue::all()));
         inner.map(|inner| Self { inner }).map_err(exception)
     }
 
@@ -307,6 +321,7 @@ impl Model {
         measure: Measure,
         running: &Running<'py>,
     ) -> PyResult<Ranking<'py>> {
+        self.inner.check_unchanged().map_err(exception)?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
         let k = k.min(self.inner.scorer().classes());

@@ -10,7 +10,9 @@
 //! 1967).
 
 use memoir::catalogue::AlgorithmParams;
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
+use memoir::model::{
+    LoadScorer, Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK,
+};
 use memoir::params::Kind;
 use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Error, Result, RowView, Scored, Session, parameters};
@@ -240,6 +242,14 @@ impl Neighbours {
 impl Scorer for Neighbours {
     fn kind(&self) -> &'static str {
         NEIGHBOURS.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        NEIGHBOURS.load
+    }
+
+    fn check_content(&self) -> Result<(), String> {
+        crate::ranking::check_classes(("neighbours.labels", &self.labels), self.classes)
     }
 
     fn classes(&self) -> usize {

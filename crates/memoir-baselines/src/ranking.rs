@@ -48,6 +48,16 @@ pub(crate) fn check_offsets(
     Ok(())
 }
 
+/// Whether every class number in `array` is below `classes`.
+pub(crate) fn check_classes((name, array): (&str, &[u32]), classes: usize) -> Result<(), String> {
+    match array.iter().find(|&&class| class as usize >= classes) {
+        Some(class) => Err(format!(
+            "`{name}` names class {class}, but there are {classes} classes"
+        )),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,9 @@
 //! The scorer kind `forest`: the mean over trees of the labels of the leaf that a row comes to, and for
 //! `pfastrexml` the second opinion of class means on the classes found.
 
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
+use memoir::model::{
+    LoadScorer, Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK,
+};
 use memoir::{Result, RowView, Scored};
 
 use super::grow::Tree;
@@ -178,6 +180,14 @@ impl Forest {
 impl Scorer for Forest {
     fn kind(&self) -> &'static str {
         FOREST_SCORER.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        FOREST_SCORER.load
+    }
+
+    fn check_content(&self) -> Result<(), String> {
+        crate::ranking::check_classes(("leaves.classes", &self.leaf_classes), self.classes)
     }
 
     fn classes(&self) -> usize {

@@ -1,7 +1,9 @@
 //! The scorer kind `recall-tree`: nodes, their candidates, and one hashed table with the weights of routers
 //! and classes.
 
-use memoir::model::{Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK};
+use memoir::model::{
+    LoadScorer, Precision, Scorer, ScorerKind, Scratch, Storage, Tensor, TensorSource, TopK,
+};
 use memoir::{Result, RowView, Scored};
 
 use super::nodes::NO_CHILD;
@@ -131,6 +133,14 @@ impl RecallTreeScorer {
 impl Scorer for RecallTreeScorer {
     fn kind(&self) -> &'static str {
         RECALL_TREE_SCORER.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        RECALL_TREE_SCORER.load
+    }
+
+    fn check_content(&self) -> Result<(), String> {
+        crate::ranking::check_classes(("tree.candidates", &self.candidates), self.classes)
     }
 
     fn classes(&self) -> usize {

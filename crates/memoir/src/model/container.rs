@@ -5,7 +5,8 @@
 //! offsets, types.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,11 +18,14 @@ use safetensors::tensor::Metadata;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::TensorSource;
-use crate::sparse::Storage;
+use super::opened::OpenedFile;
+use super::tensors::{are_finite_f16, are_finite_f32, not_finite};
 use crate::{Error, Result, Session};
 
 #[cfg(target_endian = "big")]
 compile_error!("model files are little-endian and are used as they lie in memory");
+
+mod arrays;
 
 /// The version of the format that this program writes, and the newest that it reads.
 pub(super) const VERSION: u64 = 1;
@@ -49,6 +53,10 @@ pub(super) struct Container {
     tensors: BTreeMap<String, Entry>,
     metadata: BTreeMap<String, String>,
     shape: (usize, usize),
+    /// Length of the header, with its length in front.
+    header: usize,
+    /// The file, if it is mapped.
+    file: Option<Arc<OpenedFile>>,
 }
 
 #[derive(Clone)]
@@ -66,25 +74,37 @@ impl Container {
         Self::open_checking(path, CHECKED_AT_ONCE, LEFT_FOR_LATER)
     }
 
+    /// Reads the file at `path` into memory and checks all of it.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let (mut file, about) = regular_file(path)?;
+        let fail = |reason| Error::io(path, "cannot read", reason);
+        let size = usize::try_from(about.len()).map_err(|_| fail(std::io::ErrorKind::OutOfMemory.into()))?;
+        let mut bytes = MmapMut::map_anon(size).map_err(fail)?;
+        file.read_exact(&mut bytes).map_err(fail)?;
+        Self::of_bytes(path, bytes.make_read_only().map_err(fail)?, usize::MAX, 0)
+    }
+
+    /// Maps the file at `path`, which shall become `target`, and checks what arrays it has, not what is in
+    /// long ones.
+    pub(super) fn open_unfinished(path: &Path, target: &Path) -> Result<Self> {
+        let (file, _) = regular_file(path)?;
+        let bytes = map(&file).map_err(|reason| Error::io(target, "cannot map into memory", reason))?;
+        Self::of_bytes(target, bytes, 0, 0)
+    }
+
     fn open_checking(path: &Path, checked_at_once: usize, left_for_later: usize) -> Result<Self> {
-        let file = File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
-        let about = file
-            .metadata()
-            .map_err(|reason| Error::io(path, "cannot open", reason))?;
-        let fail = |message: &str| invalid(path, message.to_owned());
-        if about.is_dir() {
-            return Err(fail("it is a directory"));
-        }
-        if !about.is_file() {
-            return Err(fail(
-                "it is not a regular file, so it cannot be mapped into memory",
-            ));
-        }
-        if about.len() == 0 {
-            return Err(fail("it is empty"));
-        }
+        let (file, about) = regular_file(path)?;
         let bytes = map(&file).map_err(|reason| Error::io(path, "cannot map into memory", reason))?;
-        Self::of_bytes(path, bytes, checked_at_once, left_for_later)
+        let mut container = Self::of_bytes(path, bytes, checked_at_once, left_for_later)?;
+        let (header, checksums) = (container.header, 8 * (container.tensors.len() + 1));
+        let opened = OpenedFile::new(path, &about, Arc::clone(&container.bytes), header, checksums);
+        container.file = Some(Arc::new(opened));
+        Ok(container)
+    }
+
+    /// The file, if it is mapped.
+    pub(super) fn file(&self) -> Option<Arc<OpenedFile>> {
+        self.file.clone()
     }
 
     /// The same for a file's content that is in memory. It is checked wholly.
@@ -107,6 +127,8 @@ impl Container {
             tensors: BTreeMap::new(),
             metadata: BTreeMap::new(),
             shape: (0, 0),
+            header: 0,
+            file: None,
         };
         container.read_header()?;
         let everything = container.bytes.len() <= checked_at_once;
@@ -185,6 +207,7 @@ impl Container {
             )));
         }
         self.shape = (self.count("classes")?, self.count("features")?);
+        self.header = start;
         self.list_arrays(&parsed, start)
     }
 
@@ -253,12 +276,21 @@ impl Container {
     }
 
     fn check_array(&self, name: &str, entry: &Entry) -> Result<()> {
-        if xxh3_64(&self.bytes[entry.range.clone()]) == entry.checksum {
-            return Ok(());
+        let bytes = &self.bytes[entry.range.clone()];
+        if xxh3_64(bytes) != entry.checksum {
+            return Err(self.invalid(format!(
+                "its array `{name}` is damaged: the checksum does not match"
+            )));
         }
-        Err(self.invalid(format!(
-            "its array `{name}` is damaged: the checksum does not match"
-        )))
+        let is_finite = match entry.dtype {
+            Dtype::F32 => are_finite_f32(bytes),
+            Dtype::F16 => are_finite_f16(bytes),
+            _ => true,
+        };
+        if !is_finite {
+            return Err(self.invalid(not_finite(name)));
+        }
+        Ok(())
     }
 
     /// A whole number in the header.
@@ -279,23 +311,6 @@ impl Container {
         }
         Ok(number as usize)
     }
-
-    fn array<T: bytemuck::Pod>(&self, name: &str, expected: Dtype) -> Result<Storage<T>> {
-        let Some(entry) = self.tensors.get(name) else {
-            return Err(self.invalid(format!("it lacks the array `{name}`")));
-        };
-        if entry.dtype != expected {
-            return Err(self.invalid(format!(
-                "its array `{name}` holds {} where {expected} is expected",
-                entry.dtype
-            )));
-        }
-        Storage::mapped(
-            Arc::clone(&self.bytes) as Arc<dyn AsRef<[u8]> + Send + Sync>,
-            entry.range.clone(),
-        )
-        .ok_or_else(|| self.invalid(format!("its array `{name}` is not aligned")))
-    }
 }
 
 impl Container {
@@ -308,60 +323,22 @@ impl Container {
     }
 }
 
-impl TensorSource for Container {
-    fn shape(&self) -> (usize, usize) {
-        self.shape
-    }
-
-    fn element(&self, name: &str) -> Option<&'static str> {
-        Some(match self.tensors.get(name)?.dtype {
-            Dtype::U8 => "U8",
-            Dtype::U16 => "U16",
-            Dtype::U32 => "U32",
-            Dtype::U64 => "U64",
-            Dtype::I8 => "I8",
-            Dtype::I16 => "I16",
-            Dtype::F16 => "F16",
-            Dtype::F32 => "F32",
-            _ => "another type",
-        })
-    }
-
-    fn u8(&self, name: &str) -> Result<Storage<u8>> {
-        self.array(name, Dtype::U8)
-    }
-
-    fn u16(&self, name: &str) -> Result<Storage<u16>> {
-        self.array(name, Dtype::U16)
-    }
-
-    fn u32(&self, name: &str) -> Result<Storage<u32>> {
-        self.array(name, Dtype::U32)
-    }
-
-    fn u64(&self, name: &str) -> Result<Storage<u64>> {
-        self.array(name, Dtype::U64)
-    }
-
-    fn i8(&self, name: &str) -> Result<Storage<i8>> {
-        self.array(name, Dtype::I8)
-    }
-
-    fn i16(&self, name: &str) -> Result<Storage<i16>> {
-        self.array(name, Dtype::I16)
-    }
-
-    fn f16(&self, name: &str) -> Result<Storage<half::f16>> {
-        self.array(name, Dtype::F16)
-    }
-
-    fn f32(&self, name: &str) -> Result<Storage<f32>> {
-        self.array(name, Dtype::F32)
-    }
-
-    fn invalid(&self, message: String) -> Error {
-        invalid(&self.path, message)
-    }
+/// Opens a file that can be mapped: a regular one with something in it.
+fn regular_file(path: &Path) -> Result<(File, fs::Metadata)> {
+    let file = File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
+    let about = file
+        .metadata()
+        .map_err(|reason| Error::io(path, "cannot open", reason))?;
+    let problem = if about.is_dir() {
+        "it is a directory"
+    } else if !about.is_file() {
+        "it is not a regular file, so it cannot be mapped into memory"
+    } else if about.len() == 0 {
+        "it is empty"
+    } else {
+        return Ok((file, about));
+    };
+    Err(invalid(path, problem.to_owned()))
 }
 
 fn invalid(path: &Path, message: String) -> Error {
@@ -378,7 +355,7 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     // writes into a model file: it writes beside and renames, which leaves the mapped file as it was. Every
     // number in it may have any value (all types are plain numbers), and sizes are checked against the map's
     // length once, which does not change. A foreign process that cuts the file ends this one by a signal,
-    // not by misuse.
+    // not by misuse; `OpenedFile` notices most of these before they do harm.
     unsafe { memmap2::MmapOptions::new().map(file) }
 }
 

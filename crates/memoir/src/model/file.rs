@@ -8,13 +8,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::class_arrays::{ClassArrays, load_classes};
 use super::container::{CHECKSUMS, Container, VERSION};
 use super::merged::{MEMBERS, MERGED, Merged, Rule};
-use super::output::write_beside;
+use super::output::write_checked;
 use super::preprocessing::StoredPreprocessing;
+use super::tensors::not_finite;
 use super::{Calibration, Model, Origin, Replay, Scorer, ScorerKind, Tensor, TensorSource};
 use crate::class_vocabulary::ClassVocabulary;
-use crate::dataset::ClassNames;
 use crate::{Catalogue, Error, Result, Session};
 
 /// The array of the rows that are kept to be repeated.
@@ -28,8 +29,24 @@ impl Model {
     ///
     /// The file is mapped: long arrays are read when a prediction needs them. In files of more than 64 MiB
     /// these are not checked here; [`Model::verify`] does.
+    ///
+    /// Whoever writes into the file meanwhile (`cp` does) may end this program by a signal. Predicting many
+    /// rows looks whether that happened ([`Model::check_unchanged`]); [`Model::read`] rules it out. Replacing
+    /// a model by renaming another file is always safe.
     pub fn load(path: &Path, catalogue: &Catalogue) -> Result<Self> {
-        load(&Container::open(path)?, catalogue)
+        load(&Container::open(path)?, catalogue.scorers())
+    }
+
+    /// As [`Model::load`], but reads all of the file into memory and checks all of it. What happens to the
+    /// file afterwards does not matter.
+    pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
+        load(&Container::read(path)?, catalogue.scorers())
+    }
+
+    /// Fails if the file that this model was loaded from was changed in place since then: another size, time
+    /// of change, or other checksums. Models that are not mapped never fail.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check())
     }
 
     /// Checks every byte of the model file at `path`, its arrays and their meaning in parallel.
@@ -38,7 +55,10 @@ impl Model {
         let (arrays, content) = session.run(|| {
             rayon::join(
                 || container.verify(session),
-                || check_content(&container, catalogue),
+                || {
+                    let content = load(&container, catalogue.scorers())?.check_content();
+                    content.map_err(|message| container.invalid(message))
+                },
             )
         });
         // What is damaged need not make sense either: the damage is the news.
@@ -57,21 +77,25 @@ impl Model {
 
     /// The bytes that [`Model::save`] writes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.check_unchanged()?;
         let mut bytes = Vec::new();
         self.parts(&|| Ok(()), |part| {
             bytes.extend_from_slice(part);
             Ok(())
         })?;
+        self.check_written(Container::from_bytes(&bytes), Path::new("<bytes>"))?;
         Ok(bytes)
     }
 
     /// The model whose file has these bytes; every one of them is checked.
     pub fn from_bytes(bytes: &[u8], catalogue: &Catalogue) -> Result<Self> {
-        load(&Container::from_bytes(bytes)?, catalogue)
+        load(&Container::from_bytes(bytes)?, catalogue.scorers())
     }
 
+    /// Writes the file, and looks at it as a reader would before it gets its name.
     fn save_checked(&self, path: &Path, check: impl Fn() -> Result<()>) -> Result<()> {
-        write_beside(path, |out| {
+        self.check_unchanged()?;
+        let write = |out: &mut (dyn std::io::Write + Send)| {
             self.parts(&check, |part| {
                 for stride in part.chunks(STRIDE) {
                     check()?;
@@ -80,7 +104,42 @@ impl Model {
                 }
                 Ok(())
             })
+        };
+        write_checked(path, write, |written| {
+            self.check_written(Container::open_unfinished(written, path), path)
         })
+    }
+
+    /// Fails if a reader would refuse the file that was just written. What is in long arrays was looked at
+    /// before ([`Model::check_content`]): they are not read again.
+    fn check_written(&self, container: Result<Container>, path: &Path) -> Result<()> {
+        let scorer = self
+            .scorer
+            .as_merged()
+            .map_or(&*self.scorer, |merged| merged.inner());
+        let kind = ScorerKind {
+            kind: scorer.kind(),
+            load: scorer.loader(),
+        };
+        let read = container.and_then(|container| load(&container, &[kind]));
+        match read {
+            Ok(_) => Ok(()),
+            Err(Error::ModelFile { message, .. }) => {
+                Err(Error::input(path.display().to_string(), unwritten(&message)))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// An error in words if something that the model holds is not what a reader expects.
+    fn check_content(&self) -> std::result::Result<(), String> {
+        if let Some(kept) = &self.replay {
+            kept.check(self.scorer.features(), self.classes.len())?;
+        }
+        if let Some(vocabulary) = &self.vocabulary {
+            vocabulary.check_content()?;
+        }
+        self.scorer.check_content()
     }
 
     /// Hands the parts of the file to `take`, in their order.
@@ -88,9 +147,14 @@ impl Model {
         let class_arrays = ClassArrays::new(&self.classes);
         let tensors = self.all_tensors(&class_arrays);
         let header = self.header(&tensors)?;
+        self.check_content()
+            .map_err(|message| Error::Mismatch(unwritten(&message)))?;
         let mut checksums = Vec::with_capacity(checksums_size(&tensors));
-        for (_, tensor) in &tensors {
+        for (name, tensor) in &tensors {
             check()?;
+            if !tensor.is_finite() {
+                return Err(Error::Mismatch(unwritten(&not_finite(name))));
+            }
             checksums.extend_from_slice(&xxh3_64(tensor.bytes()).to_le_bytes());
         }
         checksums.extend_from_slice(&xxh3_64(&header).to_le_bytes());
@@ -206,20 +270,9 @@ pub(super) fn file_size(header: &[u8], tensors: &[(String, Tensor<'_>)]) -> u64 
     (header.len() + arrays + checksums_size(tensors)) as u64
 }
 
-/// Looks at all that a model holds.
-fn check_content(container: &Container, catalogue: &Catalogue) -> Result<()> {
-    let model = load(container, catalogue)?;
-    if let Some(kept) = &model.replay {
-        let (classes, features) = container.shape();
-        let rows = kept.unpack(features, classes);
-        rows.map_err(|message| container.invalid(message))?;
-    }
-    if let Some(vocabulary) = &model.vocabulary {
-        let content = vocabulary.check_content();
-        content.map_err(|message| container.invalid(message))?;
-    }
-    let content = model.scorer.check_content();
-    content.map_err(|message| container.invalid(message))
+/// Why a model is not written.
+fn unwritten(message: &str) -> String {
+    format!("the model is not written, because no reader would accept it: {message}")
 }
 
 /// What the header says of merged classes.
@@ -230,17 +283,17 @@ struct StoredMerged {
     rule: Rule,
 }
 
-fn load_scorer(container: &Container, catalogue: &Catalogue) -> Result<Box<dyn Scorer>> {
+fn load_scorer(container: &Container, kinds: &[ScorerKind]) -> Result<Box<dyn Scorer>> {
     let kind = container.text("scorer")?;
     if kind != MERGED {
-        return (find_kind(kind, container, catalogue)?.load)(container);
+        return (find_kind(kind, container, kinds)?.load)(container);
     }
     let about: StoredMerged = parse(container, MERGED)?;
     let class_of = container.u32(MEMBERS)?.to_vec();
     let (classes, _) = container.shape();
     Merged::check_members(&class_of, classes).map_err(|message| container.invalid(message))?;
     let members = container.with_classes(class_of.len());
-    let inner = (find_kind(&about.scorer, container, catalogue)?.load)(&members)?;
+    let inner = (find_kind(&about.scorer, container, kinds)?.load)(&members)?;
     if inner.classes() != class_of.len() {
         return Err(container.invalid(format!(
             "its scorer has {} classes, and `{MEMBERS}` has {}",
@@ -251,10 +304,10 @@ fn load_scorer(container: &Container, catalogue: &Catalogue) -> Result<Box<dyn S
     Ok(Box::new(Merged::new(inner, class_of, classes, about.rule)))
 }
 
-fn find_kind(kind: &str, container: &Container, catalogue: &Catalogue) -> Result<ScorerKind> {
-    let known = catalogue.scorers().iter().find(|known| known.kind == kind);
+fn find_kind(kind: &str, container: &Container, kinds: &[ScorerKind]) -> Result<ScorerKind> {
+    let known = kinds.iter().find(|known| known.kind == kind);
     known.copied().ok_or_else(|| {
-        let known: Vec<_> = catalogue.scorers().iter().map(|known| known.kind).collect();
+        let known: Vec<_> = kinds.iter().map(|known| known.kind).collect();
         container.invalid(format!(
             "it holds a scorer of kind `{kind}`, and this program knows: {}",
             known.join(", ")
@@ -262,7 +315,7 @@ fn find_kind(kind: &str, container: &Container, catalogue: &Catalogue) -> Result
     })
 }
 
-fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
+fn load(container: &Container, kinds: &[ScorerKind]) -> Result<Model> {
     let (class_count, feature_count) = container.shape();
     let classes = load_classes(container, class_count)?;
     let mut origin: Origin = parse(container, "origin")?;
@@ -291,7 +344,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
     } else {
         None
     };
-    let scorer = load_scorer(container, catalogue)?;
+    let scorer = load_scorer(container, kinds)?;
     if (scorer.classes(), scorer.features()) != (class_count, feature_count) {
         return Err(container.invalid(format!(
             "its scorer has {} classes and {} features where {class_count} and {feature_count} are declared",
@@ -307,6 +360,7 @@ fn load(container: &Container, catalogue: &Catalogue) -> Result<Model> {
         replay,
         vocabulary,
         origin,
+        file: container.file(),
     })
 }
 
@@ -319,58 +373,6 @@ fn load_calibration(container: &Container) -> Result<Option<Calibration>> {
         .check()
         .map_err(|what| container.invalid(format!("`calibration` in its header has {what}")))?;
     Ok(Some(calibration))
-}
-
-/// The class names as arrays.
-pub(super) struct ClassArrays {
-    /// All names, one after the other.
-    names: Vec<u8>,
-    /// End of each in `names`.
-    ends: Vec<u64>,
-}
-
-impl ClassArrays {
-    pub(super) fn new(classes: &ClassNames) -> Self {
-        let mut names = Vec::new();
-        let mut ends = Vec::with_capacity(classes.len());
-        for name in classes.iter() {
-            names.extend_from_slice(name.as_bytes());
-            ends.push(names.len() as u64);
-        }
-        Self { names, ends }
-    }
-}
-
-fn load_classes(container: &Container, count: usize) -> Result<ClassNames> {
-    let names = container.u8("classes.names")?;
-    let ends = container.u64("classes.ends")?;
-    let invalid = |message: String| Err(container.invalid(message));
-    if ends.len() != count {
-        return invalid(format!(
-            "`classes.ends` has {} elements for {count} classes",
-            ends.len()
-        ));
-    }
-    let Ok(names) = std::str::from_utf8(&names) else {
-        return invalid("`classes.names` is not UTF-8 text".to_owned());
-    };
-    if ends.last().map_or(0, |&end| end) != names.len() as u64 {
-        return invalid("`classes.ends` does not end where `classes.names` does".to_owned());
-    }
-    let mut classes = ClassNames::new();
-    let mut start = 0;
-    for (number, &end) in ends.iter().enumerate() {
-        let Some(name) = names.get(start as usize..end as usize) else {
-            return invalid(format!(
-                "the name of class {number} does not lie in `classes.names`"
-            ));
-        };
-        if classes.intern(name) as usize != number {
-            return invalid(format!("two of its classes are called `{name}`"));
-        }
-        start = end;
-    }
-    Ok(classes)
 }
 
 /// The JSON text called `name` in the header, read as `T`.

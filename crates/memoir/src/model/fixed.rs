@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use super::tensors::in_order;
 use crate::Result;
 use crate::model::{
-    LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
+    LinearBuilder, LoadScorer, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor,
+    TensorSource,
 };
 use crate::sparse::fixed_point::{
     Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, Posting, QuantizedRow, WEIGHT_UNITS, Wide,
@@ -168,6 +169,10 @@ impl Stored for Wide {
 impl<P: Stored> Scorer for FixedScorer<P> {
     fn kind(&self) -> &'static str {
         KIND
+    }
+
+    fn loader(&self) -> LoadScorer {
+        load
     }
 
     fn classes(&self) -> usize {

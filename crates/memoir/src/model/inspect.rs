@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::Model;
 use super::calibration::Basis;
-use super::file::{ClassArrays, file_size};
+use super::class_arrays::ClassArrays;
+use super::file::file_size;
 use crate::params::Value;
 use crate::text::{TextParams, WeightingScheme};
 use crate::{Error, Result};

@@ -11,7 +11,8 @@ use half::f16;
 use super::scan::{self, ClassId, ScanScratch, Weight, WeightRows};
 use super::tensors::in_order;
 use super::{
-    LinearBuilder, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
+    LinearBuilder, LoadScorer, NewNumbers, PackedScorer, Precision, Scorer, ScorerKind, Scratch, Tensor,
+    TensorSource,
 };
 use crate::Result;
 use crate::sparse::fixed_point::Bits;
@@ -225,6 +226,10 @@ impl Linear {
 impl Scorer for Linear {
     fn kind(&self) -> &'static str {
         LINEAR.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        LINEAR.load
     }
 
     fn classes(&self) -> usize {

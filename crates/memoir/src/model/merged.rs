@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::CANDIDATES;
-use super::{NewNumbers, Precision, Scorer, Scratch, Tensor};
+use super::{LoadScorer, NewNumbers, Precision, Scorer, Scratch, Tensor};
 use crate::Result;
 use crate::sparse::{RowView, Scored};
 
@@ -161,6 +161,10 @@ impl Merged {
 impl Scorer for Merged {
     fn kind(&self) -> &'static str {
         MERGED
+    }
+
+    fn loader(&self) -> LoadScorer {
+        self.inner.loader()
     }
 
     fn classes(&self) -> usize {

@@ -5,6 +5,7 @@ mod answers;
 mod builder;
 mod calibrate;
 pub mod calibration;
+mod class_arrays;
 mod class_profile;
 mod container;
 mod crosswalk;
@@ -17,6 +18,7 @@ mod inspect;
 mod linear;
 mod merged;
 mod new_numbers;
+mod opened;
 mod output;
 mod packed;
 mod predict;
@@ -30,6 +32,7 @@ mod tensors;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::class_vocabulary::ClassVocabulary;
 use crate::data::{ReadOptions, Remembered};
@@ -74,6 +77,8 @@ pub struct Model {
     pub(crate) vocabulary: Option<ClassVocabulary>,
     /// Where the model comes from.
     pub(crate) origin: Origin,
+    /// The file that it is mapped from, if it is.
+    pub(crate) file: Option<Arc<opened::OpenedFile>>,
 }
 
 /// What it is, not its millions of weights.
@@ -116,6 +121,7 @@ impl From<ModelParts> for Model {
             replay: parts.replay,
             vocabulary: parts.vocabulary,
             origin: parts.origin,
+            file: None,
         }
     }
 }
@@ -174,6 +180,11 @@ impl Model {
         self.origin.reading = options.to_remember();
     }
 
+    /// Keeps what labels are in the calling program: see [`Origin::label_kind`].
+    pub fn remember_label_kind(&mut self, kind: Option<String>) {
+        self.origin.label_kind = kind;
+    }
+
     /// `options`, and where they leave something open, how the training data was read.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
         ReadOptions {
@@ -206,6 +217,10 @@ pub struct Origin {
     /// Sum of the weights of the training rows, if such were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_weights: Option<f64>,
+    /// What labels are in the program that trained it (`text`, `whole`, `real`, `truth`), where their names
+    /// alone do not tell. Any other word is allowed, and means nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_kind: Option<String>,
     /// How its training data was read, as far as options said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Remembered>,
@@ -250,6 +265,9 @@ impl Scratch {
 pub trait Scorer: Send + Sync {
     /// Name of the kind of scorer, as in the model file (`linear`).
     fn kind(&self) -> &'static str;
+
+    /// What makes this kind of scorer from a model file's arrays.
+    fn loader(&self) -> LoadScorer;
 
     /// Number of classes it knows.
     fn classes(&self) -> usize;

@@ -20,6 +20,15 @@ const UNFINISHED: (&str, &str) = (".memoir-", ".partial");
 ///
 /// An existing file keeps its permissions; a symbolic link keeps pointing where it does.
 pub fn write_beside(path: &Path, fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
+    write_checked(path, fill, |_| Ok(()))
+}
+
+/// As [`write_beside`]; `check` sees what was written before the target changes.
+pub(super) fn write_checked(
+    path: &Path,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>,
+    check: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     let fail = |reason| Error::io(path, "cannot write", reason);
     let (target, permissions) = target(path)?;
     let folder = match target.parent() {
@@ -32,6 +41,7 @@ pub fn write_beside(path: &Path, fill: impl FnOnce(&mut (dyn Write + Send)) -> R
     fill(&mut writer)?;
     writer.flush().map_err(fail)?;
     drop(writer);
+    check(temporary.path())?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions).map_err(fail)?;
     }

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{LinearBuilder, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use crate::model::{
+    LinearBuilder, LoadScorer, NewNumbers, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource,
+};
 use crate::sparse::fixed_point::{
     Answerer, Bits, FeatureRow, FeatureRows, LANES, Narrow, PackedRow, WEIGHT_UNITS, least_of_largest, pack,
     padded, quantize_trimmed,
@@ -240,6 +242,10 @@ impl FeatureRows for PackedScorer {
 impl Scorer for PackedScorer {
     fn kind(&self) -> &'static str {
         PACKED.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        PACKED.load
     }
 
     fn classes(&self) -> usize {

@@ -232,6 +232,7 @@ impl Model {
         as_probabilities: bool,
         session: &Session<'_>,
     ) -> Result<Predictions> {
+        self.check_unchanged()?;
         let per_row = k.min(self.scorer.classes());
         // Probabilities need more scores than are asked for.
         let asked = if as_probabilities {

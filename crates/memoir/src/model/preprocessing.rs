@@ -126,17 +126,55 @@ impl StoredPreprocessing {
             },
             blocks: self.blocks,
         };
-        for (name, length) in [
-            ("feature_weights", weighting.feature_weights.len()),
-            ("document_frequency", weighting.document_frequency.len()),
-            ("blocks", weighting.block_of_feature.len()),
+        let needs_weights = weighting.scheme == WeightingScheme::LogTfIdf;
+        for (name, length, may_be_empty) in [
+            ("feature_weights", weighting.feature_weights.len(), !needs_weights),
+            ("document_frequency", weighting.document_frequency.len(), true),
+            (
+                "blocks",
+                weighting.block_of_feature.len(),
+                weighting.blocks.is_empty(),
+            ),
         ] {
-            if length != 0 && length != width {
+            if length != width && !(length == 0 && may_be_empty) {
                 return Err(source.invalid(format!(
                     "`weighting.{name}` has {length} elements for {width} features"
                 )));
             }
         }
+        check_scales(&weighting).map_err(|message| source.invalid(message))?;
         Ok(Preprocessing { input, weighting })
+    }
+}
+
+/// An error in words if rows could not be scaled, or would become infinite.
+fn check_scales(weighting: &Weighting) -> std::result::Result<(), String> {
+    let is_length = |length: f32| length.is_finite() && length > 0.0;
+    if !(0.0..=1.0).contains(&weighting.length_power) || !is_length(weighting.mean_length) {
+        return Err(format!(
+            "`preprocessing` in its header has a length_power of {} and a mean_length of {}; expected a \
+             number from 0 to 1 and a positive one",
+            weighting.length_power, weighting.mean_length
+        ));
+    }
+    for (number, block) in weighting.blocks.iter().enumerate() {
+        if !is_length(block.mean_length) || !block.weight.is_finite() || block.weight < 0.0 {
+            return Err(format!(
+                "`preprocessing` in its header has a weight of {} and a mean_length of {} for block {number}; \
+                 expected positive numbers",
+                block.weight, block.mean_length
+            ));
+        }
+    }
+    let blocks = weighting.blocks.len();
+    match weighting
+        .block_of_feature
+        .iter()
+        .find(|block| usize::from(**block) >= blocks)
+    {
+        Some(block) => Err(format!(
+            "`weighting.blocks` names block {block}, but there are {blocks} blocks"
+        )),
+        None => Ok(()),
     }
 }

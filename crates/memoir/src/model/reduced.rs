@@ -7,7 +7,7 @@ use std::sync::Arc;
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
-use super::{Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
+use super::{LoadScorer, Precision, Scorer, ScorerKind, Scratch, Tensor, TensorSource};
 use crate::Result;
 use crate::sparse::{Reduction, RowView, Scored, Storage, TopK, dense};
 
@@ -139,6 +139,10 @@ impl Reduced {
 impl Scorer for Reduced {
     fn kind(&self) -> &'static str {
         REDUCED.kind
+    }
+
+    fn loader(&self) -> LoadScorer {
+        REDUCED.load
     }
 
     fn classes(&self) -> usize {

@@ -89,6 +89,20 @@ impl Replay {
         &self.bytes
     }
 
+    /// An error in words where [`Replay::unpack`] would fail, without keeping the rows.
+    pub(super) fn check(&self, features: usize, classes: usize) -> Result<(), String> {
+        let mut rest = &self.bytes[..];
+        let (mut indices, mut values, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 1.. {
+            if rest.is_empty() {
+                break;
+            }
+            let row = unpack_row(rest, [classes, features], &mut labels, &mut indices, &mut values);
+            rest = row.ok_or_else(|| format!("row {number} of the kept rows is damaged"))?;
+        }
+        Ok(())
+    }
+
     /// The rows, without names of classes; an error in words if the bytes are no rows of so many features
     /// with labels among so many classes.
     pub fn unpack(&self, features: usize, classes: usize) -> Result<Dataset, String> {

@@ -64,6 +64,15 @@ impl<'a> Tensor<'a> {
         }
     }
 
+    /// Whether no element is infinite or not a number.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::F16(_) => are_finite_f16(self.bytes()),
+            Self::F32(_) => are_finite_f32(self.bytes()),
+            _ => true,
+        }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.bytes().len() / self.element_size()
@@ -99,6 +108,32 @@ pub trait TensorSource {
     fn f32(&self, name: &str) -> Result<Storage<f32>>;
     /// An error about this file: something in it is not as the scorer needs it.
     fn invalid(&self, message: String) -> crate::Error;
+}
+
+/// Whether these bytes of 32-bit numbers hold neither infinities nor what is not a number.
+pub(super) fn are_finite_f32(bytes: &[u8]) -> bool {
+    let (numbers, _) = bytes.as_chunks();
+    let is_finite = |number: &[u8; 4]| f32::from_le_bytes(*number).is_finite();
+    numbers.chunks(TOGETHER).all(|some| all(some, is_finite))
+}
+
+/// The same for 16-bit numbers.
+pub(super) fn are_finite_f16(bytes: &[u8]) -> bool {
+    let (numbers, _) = bytes.as_chunks();
+    let is_finite = |number: &[u8; 2]| half::f16::from_le_bytes(*number).is_finite();
+    numbers.chunks(TOGETHER).all(|some| all(some, is_finite))
+}
+
+/// Numbers that are looked at without a branch between them.
+const TOGETHER: usize = 1024;
+
+fn all<T>(some: &[T], is_finite: impl Fn(&T) -> bool) -> bool {
+    some.iter().fold(true, |all, number| all & is_finite(number))
+}
+
+/// What is said of an array with such numbers.
+pub(super) fn not_finite(name: &str) -> String {
+    format!("its array `{name}` holds an infinite number, or one that is not a number")
 }
 
 /// Puts the postings of a feature right where a damaged file has them out of order, repeated, or of classes

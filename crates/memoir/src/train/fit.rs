@@ -246,6 +246,7 @@ fn learn(
         classes,
         preprocessing,
         scorer: trained.scorer,
+        file: None,
     };
     if let Some(held_out) = held_out {
         model.calibrate(&held_out, session)?;
@@ -280,6 +281,7 @@ fn origin(method: &Method, base: Option<&Model>, data: &Dataset, session: &Sessi
         rows,
         row_weights,
         class_counts,
+        label_kind: base.and_then(|base| base.origin.label_kind.clone()),
         reading: None,
     }
 }

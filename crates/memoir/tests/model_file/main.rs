@@ -8,6 +8,7 @@ mod hostile;
 mod round_trip;
 mod specification;
 mod vocabulary;
+mod written;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -86,6 +87,7 @@ fn model(input: Input, precision: Precision) -> Model {
         vocabulary: None,
         origin: Origin {
             reading: None,
+            label_kind: None,
             algorithm: "centroid".to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value)).into(),
             chosen: [("step".to_owned(), Value::Number(0.5))].into(),
@@ -160,10 +162,14 @@ impl Bench {
         fs::read(self.path()).unwrap()
     }
 
-    fn load(&self, bytes: &[u8]) -> Result<Model, Error> {
+    fn write(&self, bytes: &[u8]) {
         // A new file each time: some file systems wait for the disk when an old one is overwritten.
         let _ = fs::remove_file(self.path());
         fs::write(self.path(), bytes).unwrap();
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<Model, Error> {
+        self.write(bytes);
         load(&self.path())
     }
 

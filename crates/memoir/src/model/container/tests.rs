@@ -34,6 +34,7 @@ fn large_files_leave_long_weights_for_later() {
         replay: None,
         vocabulary: None,
         origin: Origin::default(),
+        file: None,
     };
     model.save(&path).unwrap();
     let whole = std::fs::read(&path).unwrap();

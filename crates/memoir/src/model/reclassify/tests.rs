@@ -34,6 +34,7 @@ pub(crate) fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
         )
     };
     Model {
+        file: None,
         calibration: None,
         replay: None,
         vocabulary: None,

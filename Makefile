@@ -1,4 +1,4 @@
-.PHONY: help demo test bench lint docs site
+.PHONY: help demo test bench lint docs site fuzz faults soak dist
 .DEFAULT_GOAL := help
 
 help:            ## List what can be made
@@ -30,3 +30,17 @@ docs:            ## Build the library's documentation
 
 site:            ## Build the documentation site into target/site (installs mdBook there once)
 	bash tools/site.sh
+
+fuzz:            ## Feed hostile input to every reader (MINUTES=n, 10 by default; needs cargo-fuzz)
+	bash tools/fuzz.sh
+
+faults:          ## Run every verb with little memory and kill it 200 times (half an hour)
+	cargo build --release --quiet --bin memoir
+	python3 tools/faults.py target/release/memoir
+
+soak:            ## Train, continue, compact and compare in a loop (HOURS=n, 1 by default)
+	cargo build --release --quiet --bin memoir
+	python3 tools/soak.py target/release/memoir --minutes $$(( 60 * $${HOURS:-1} ))
+
+dist:            ## Build wheels, programs, licences and checksums into target/dist (CHECK=1 builds twice)
+	bash tools/dist.sh

@@ -28,3 +28,10 @@ if command -v npm > /dev/null; then
     [ -x "$tsc" ] || npm install --silent --no-fund --no-audit --prefix "$node" typescript@5.9
     "$tsc" --project crates/memoir-serve/jsconfig.json
 fi
+
+# Licences and sources of dependencies, and known problems where the database of advisories can be reached.
+# Both tools come from crates.io: cargo install cargo-deny cargo-audit.
+if command -v cargo-deny > /dev/null; then
+    cargo deny --log-level error check licenses bans sources
+    cargo deny --log-level error check advisories || echo "advisories were not checked: see above" >&2
+fi

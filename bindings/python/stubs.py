@@ -20,6 +20,7 @@ FOLDER = pathlib.Path(__file__).parent / "python" / "memoir"
 TYPES = {
     "algorithm": "str",
     "weighting": "str",
+    "class_weight": "str | dict | None",
     "valid_fraction": "float | None",
     "replicate": "bool",
     "vocabulary": "str | None",

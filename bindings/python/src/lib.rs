@@ -6,7 +6,9 @@
 //! errors become Python's (`errors`). What an estimator is to a user is decided in Python.
 
 mod catalogue;
+mod changing;
 mod errors;
+mod evaluating;
 mod labels;
 mod matrix;
 mod model;

@@ -3,21 +3,20 @@
 use std::path::PathBuf;
 
 use memoir::data::{ReadOptions, Source};
-use memoir::eval::Evaluation;
 use memoir::prepare::{Examples, WeightingChoice};
 use memoir::text::WeightingScheme;
-use memoir::{Dataset, Error, Result, Rows, Scored};
+use memoir::{Dataset, Error, Result, Rows};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::catalogue;
 use crate::errors::{exception, value_error};
 use crate::labels::Labels;
 use crate::options::Training;
 use crate::predict::{self, Measure};
 use crate::rows::{Held, RowScratch};
 use crate::running::Running;
+use crate::{catalogue, changing, evaluating};
 
 /// A trained model. Immutable: any number of threads may use it at once.
 #[pyclass(frozen, module = "memoir._memoir")]
@@ -158,28 +157,7 @@ impl Model {
             )));
         }
         running.run(py, |session| {
-            let mut known = self.inner.classes().clone();
-            let sets = {
-                let numbers: Vec<u32> = names.iter().map(|name| known.intern(name)).collect();
-                sets.renumbered(&numbers)
-            };
-            let k = Evaluation::DEPTH.min(self.inner.scorer().classes());
-            let (classes, scores) = predict::many(&self.inner, &shared, k, Measure::Score, session)?;
-            let mut evaluation = Evaluation::new();
-            let mut best = Vec::new();
-            for row in 0..sets.len() {
-                let range = row * k..(row + 1) * k;
-                let ranked = classes[range.clone()].iter().zip(&scores[range]);
-                best.clear();
-                best.extend(ranked.map(|(&class, &score)| Scored { class, score }));
-                evaluation.add(sets.row(row), &best);
-            }
-            if evaluation.rows() == 0 {
-                return Err(Error::Unlearnable(
-                    "no row has a label; an evaluation needs them".to_owned(),
-                ));
-            }
-            json(&evaluation.report(&known, &self.inner.origin().class_counts))
+            json(&evaluating::report(&self.inner, &shared, sets, &names, session)?)
         })
     }
 
@@ -274,6 +252,69 @@ impl Model {
         self.inner.preprocessing().input_features()
     }
 
+    /// The same model in a smaller file: `memoir compact`.
+    #[pyo3(signature = (running, precision=None, max_size=None, finally=false))]
+    fn compact(
+        &self,
+        py: Python<'_>,
+        running: Running<'_>,
+        precision: Option<&str>,
+        max_size: Option<u64>,
+        finally: bool,
+    ) -> PyResult<Self> {
+        let precision = precision.map(changing::stored_precision).transpose()?;
+        let inner = changing::changed(&self.inner, py, &running, |mut model, session| {
+            if finally {
+                model.finalize();
+            }
+            if let Some(precision) = precision {
+                model = model.with_precision(precision)?;
+            }
+            match max_size {
+                Some(size) => model.shrink(size, session),
+                None => Ok(model),
+            }
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// The same model with other names of classes; pairs of old and new names.
+    fn rename(&self, py: Python<'_>, running: Running<'_>, names: Vec<(String, String)>) -> PyResult<Self> {
+        let inner = changing::changed(&self.inner, py, &running, |mut model, _| {
+            model.rename_classes(names)?;
+            Ok(model)
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// The same model with one class, called `into`, in place of several.
+    fn merge(&self, py: Python<'_>, running: Running<'_>, names: Vec<String>, into: &str) -> PyResult<Self> {
+        let merge = |model: memoir::Model, _: &memoir::Session<'_>| model.merge_classes(&names, into);
+        let inner = changing::changed(&self.inner, py, &running, merge)?;
+        Ok(Self { inner })
+    }
+
+    /// The same model without some classes.
+    fn retire(&self, py: Python<'_>, running: Running<'_>, names: Vec<String>) -> PyResult<Self> {
+        let retire = |model: memoir::Model, _: &memoir::Session<'_>| model.retire_classes(&names);
+        let inner = changing::changed(&self.inner, py, &running, retire)?;
+        Ok(Self { inner })
+    }
+
+    /// From which probability on a class is one of a row's labels, if that was measured.
+    #[getter]
+    fn threshold(&self) -> Option<f32> {
+        self.inner
+            .calibration()
+            .and_then(|calibration| calibration.threshold)
+    }
+
+    /// Whether probabilities are calibrated.
+    #[getter]
+    fn is_calibrated(&self) -> bool {
+        self.inner.calibration().is_some()
+    }
+
     /// Writes the model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.inner.save(&path)).map_err(exception)
@@ -325,7 +366,7 @@ impl Model {
         let held = Held::of(rows)?;
         let shared = held.share()?;
         let k = k.min(self.inner.scorer().classes());
-        let (classes, scores) = if shared.len() <= predict::FEW_ROWS {
+        let (classes, scores) = if shared.is_short() {
             // Too little work for threads of its own.
             py.detach(|| predict::few(&self.inner, &shared, k, measure))
                 .map_err(exception)?

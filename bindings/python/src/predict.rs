@@ -2,13 +2,10 @@
 
 use memoir::model::calibration::CANDIDATES;
 use memoir::model::{SHARING, Scratch, score_shares};
-use memoir::{Model, Result, Rows, Scored, Session};
+use memoir::{Cancel, Model, Result, Rows, Scored, Session};
 use rayon::prelude::*;
 
 use crate::rows::{RowScratch, Shared};
-
-/// Up to this many rows are predicted by the calling thread.
-pub(crate) const FEW_ROWS: usize = 64;
 
 /// Rows that a worker predicts between two looks at the cancel flag.
 const STRIDE: usize = 64;
@@ -37,6 +34,13 @@ struct Worker {
 }
 
 impl Worker {
+    fn stopped_by(cancel: &Cancel) -> Self {
+        Self {
+            row: RowScratch::stopped_by(cancel),
+            ..Self::default()
+        }
+    }
+
     fn predict(
         &mut self,
         model: &Model,
@@ -48,6 +52,14 @@ impl Worker {
         self.rows.clear();
         source.prepare(index, model.preprocessing(), &mut self.row, &mut self.rows)?;
         let row = self.rows.row(0);
+        if source.is_text() && model.known_features(row) == 0 {
+            // No class has a say: the slots keep minus infinity, or get the probability 0.
+            fill(classes, 0);
+            if measure == Measure::Probability {
+                scores.fill(0.0);
+            }
+            return Ok(());
+        }
         let asked = match (measure, model.calibration()) {
             (Measure::Score, _) => classes.len(),
             (Measure::Probability, Some(_)) => classes.len().max(CANDIDATES),
@@ -115,14 +127,17 @@ pub(crate) fn many(
                 .par_chunks_mut(STRIDE * k)
                 .zip(scores.par_chunks_mut(STRIDE * k))
                 .enumerate()
-                .try_for_each_init(Worker::default, |worker, (stride, (classes, scores))| {
-                    session.check()?;
-                    let slots = classes.chunks_mut(k).zip(scores.chunks_mut(k));
-                    for (index, slots) in slots.enumerate() {
-                        worker.predict(model, source, stride * STRIDE + index, measure, slots)?;
-                    }
-                    Ok(())
-                })
+                .try_for_each_init(
+                    || Worker::stopped_by(session.cancel()),
+                    |worker, (stride, (classes, scores))| {
+                        let slots = classes.chunks_mut(k).zip(scores.chunks_mut(k));
+                        for (index, slots) in slots.enumerate() {
+                            worker.predict(model, source, stride * STRIDE + index, measure, slots)?;
+                            session.check()?;
+                        }
+                        Ok(())
+                    },
+                )
         })?;
     }
     Ok((classes, scores))

@@ -2,12 +2,18 @@
 
 use memoir::prepare::Examples;
 use memoir::text::{Preprocessing, TextScratch, WeightingScheme};
-use memoir::{Dataset, Result, Rows, Session};
+use memoir::{Cancel, Dataset, Result, Rows, Session};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::matrix::{Matrix, RowSource, largest, take_over};
 use crate::texts::Texts;
+
+/// Up to this many rows are predicted by the calling thread.
+const FEW_ROWS: usize = 64;
+
+/// And texts of so many bytes together: they take milliseconds, in which nobody presses Ctrl-C.
+const SHORT_TEXT: usize = 1 << 18;
 
 /// Rows that Python holds.
 pub(crate) enum Held<'py> {
@@ -47,7 +53,32 @@ pub(crate) struct RowScratch {
     entries: Vec<(u32, f32)>,
 }
 
+impl RowScratch {
+    /// Memory of a thread that stops, in the middle of a long text, when `cancel` is raised.
+    pub(crate) fn stopped_by(cancel: &Cancel) -> Self {
+        Self {
+            text: TextScratch::stopped_by(cancel),
+            ..Self::default()
+        }
+    }
+}
+
 impl Shared<'_> {
+    /// Whether rows are texts.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Texts(_))
+    }
+
+    /// Whether preparing all rows takes no time worth a thread.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Self::Vectors(source) => source.len() <= FEW_ROWS,
+            Self::Texts(texts) => {
+                texts.len() <= FEW_ROWS && texts.iter().map(|text| text.len()).sum::<usize>() <= SHORT_TEXT
+            }
+        }
+    }
+
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         match self {

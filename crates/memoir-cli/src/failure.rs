@@ -12,7 +12,7 @@ use memoir_report::shell::command_line;
 use crate::help::HelpRequest;
 
 /// Exit code of every error that a user can cause.
-const USER_ERROR: u8 = 2;
+pub(crate) const USER_ERROR: u8 = 2;
 /// Exit code after Ctrl-C, as shells have it, and after SIGTERM and SIGHUP.
 pub(crate) const INTERRUPTED: u8 = 130;
 

@@ -16,6 +16,7 @@ mod help;
 mod interrupt;
 mod marked_text;
 mod method_options;
+mod out_of_memory;
 mod output;
 mod peak_memory;
 mod progress;
@@ -118,6 +119,7 @@ pub(crate) fn command(help: &HelpRequest) -> clap::Command {
 }
 
 fn main() -> ExitCode {
+    out_of_memory::is_an_error();
     let context = Context {
         catalogue: catalogue(),
         cancel: interrupt::install(),

@@ -37,7 +37,13 @@ __all__ = [
 ]
 
 
-def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassifier | MemoirTextClassifier:
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load(
+    path: str | os.PathLike[str], *, labels: str = "auto", mapped: bool = True
+) -> MemoirClassifier | MemoirTextClassifier:
     """Open a model file with the estimator that fits it.
 
     Parameters
@@ -45,8 +51,9 @@ def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassif
     path : path-like
         The file.
     labels : {"auto", "str", "int"}, default="auto"
-        What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of
-        them are.
+        What labels are in Python, as in :meth:`MemoirClassifier.load`.
+    mapped : bool, default=True
+        Whether the file is mapped or read into memory, as in :meth:`MemoirClassifier.load`.
 
     Returns
     -------
@@ -64,6 +71,6 @@ def load(path: str | os.PathLike[str], *, labels: str = "auto") -> MemoirClassif
     >>> again.predict(["sky"]).tolist()
     ['weather']
     """
-    model = _memoir.Model.load(file_path(path))
+    model = _memoir.Model.load(file_path(path), mapped)
     kind = json.loads(model.summary())["input"]
     return (MemoirTextClassifier if kind == "text" else MemoirClassifier)._of_model(model, labels)

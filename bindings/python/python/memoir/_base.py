@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from . import _callbacks, _inputs, _labels, _memoir, _parameters, _targets
+from . import _callbacks, _inputs, _labels, _memoir, _parameters, _targets, _weights
 from ._describing import Describing
 from ._keeping import Keeping
 from ._part import copied
@@ -22,6 +22,7 @@ from ._progress import ProgressLine, several
 
 COMMON = {
     "weighting": "auto",
+    "class_weight": None,
     "valid_fraction": None,
     "replicate": False,
     "vocabulary": None,
@@ -37,9 +38,6 @@ COMMON = {
     "verbose": 0,
 }
 """Parameters that are not the algorithm's, with their defaults."""
-
-LEAST_WEIGHT = 1e-6
-"""Least weight of a row, other than none; its reciprocal is the largest."""
 
 
 class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, ClassifierMixin, BaseEstimator):
@@ -96,8 +94,9 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
             One label per row, or a list of labels for each, or a 0/1 matrix with a column per class. Lists
             of equal length that hold nothing but 0 and 1 are such a matrix.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts: a row of weight 2 moves the model twice as far as one of weight 1.
-            Rows of weight 0 are left out. ``softmax`` divides weights by their mean, so only ratios matter.
+            How much each row counts beside the others, with every algorithm: weights are divided by their
+            mean, so only ratios matter. A row of weight 2 moves the model twice as far as one of weight 1.
+            Rows of weight 0 are left out.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
 
@@ -175,7 +174,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
         if goes_on and self._kind not in (None, targets.kind):
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
-        if sample_weight is not None:
+        if sample_weight is not None or self.class_weight is not None:
             rows, targets, weights = self._weighted(rows, targets, given, sample_weight)
         if valid is not None:
             if not isinstance(valid, (tuple, list)) or len(valid) != 2:
@@ -195,6 +194,7 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
                 weights,
                 valid,
                 self._model if goes_on else None,
+                _labels.kind_of(met),
             )
         if goes_on:
             met = _targets.joined(self._met, met)
@@ -206,23 +206,19 @@ class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, Classifier
     ) -> tuple[Any, _targets.Targets, np.ndarray]:
         """Rows, targets and weights without the rows of weight 0."""
         size = len(targets)
-        weights = _check_sample_weight(
-            sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
-        )
-        check_consistent_length(weights, np.empty(size))
-        keep = np.flatnonzero(weights > 0)
-        if len(keep) == 0:
-            raise ValueError("all rows have the weight 0; there is nothing to learn from")
-        least, most = weights[keep].min(), weights.max()
-        if least < LEAST_WEIGHT or most > 1 / LEAST_WEIGHT:
-            raise ValueError(
-                f"weights must be 0 or between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}, "
-                f"but there are {least:g} and {most:g}"
+        weights = np.ones(size)
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
             )
-        if len(keep) < size:
-            rows = _inputs.taken(rows, keep)
-            targets = _targets.number(given.taken(keep), targets.classes)
-        return rows, targets, np.ascontiguousarray(weights[keep], dtype=np.float32)
+            check_consistent_length(weights, np.empty(size))
+        if self.class_weight is not None:
+            weights = weights * _weights.of_classes(self.class_weight, targets)
+        taken = _weights.rows_to_take(weights)
+        if len(taken.rows) < size:
+            rows = _inputs.taken(rows, taken.rows)
+            targets = _targets.number(given.taken(taken.rows), targets.classes)
+        return rows, targets, taken.weights
 
     def _take(self, model: Any, met: np.ndarray, classes: np.ndarray, kind: str | None) -> None:
         """Makes `model`, whose class numbers stand for the labels `met`, the fitted one.

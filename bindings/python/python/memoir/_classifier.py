@@ -26,6 +26,9 @@ class MemoirClassifier(MemoirBase):
         weights, of which only the rows are scaled; ``raw`` for values to be taken as they are. ``auto``
         takes whole numbers for counts. ``softmax`` scales rows by a power of their length, other algorithms
         to unit length.
+    class_weight : "balanced" or dict, optional
+        How much rows count by their class, beside `sample_weight`: ``balanced`` gives every class the same
+        weight in all, a dict has weights by label (1 for others). A row with several labels gets the mean.
     valid_fraction : float, optional
         Share of the rows to hold out and stop by.
     replicate : bool, default=False

@@ -13,6 +13,7 @@ class MemoirClassifier(MemoirBase):
         algorithm: str = ...,
         *,
         weighting: str = ...,
+        class_weight: str | dict | None = ...,
         valid_fraction: float | None = ...,
         replicate: bool = ...,
         vocabulary: str | None = ...,

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _targets
 from ._checks import positive
@@ -21,7 +21,7 @@ class Describing(Part):
 
     @steady
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose best class is their label, or one of their labels.
+        """Share of rows whose prediction is right: the label or, with several, all labels and no other.
 
         Parameters
         ----------
@@ -45,10 +45,23 @@ class Describing(Part):
         check_is_fitted(self, "_model")
         given = _targets.given(y)
         if given.kind == "single" and self._is_single:
-            return float(accuracy_score(given.labels, self.predict(X), sample_weight=sample_weight))
-        if sample_weight is not None:
-            raise ValueError("rows with several labels are not measured with sample_weight")
-        return self.evaluate(X, y)["accuracy"]
+            right = np.asarray(column_or_1d(given.labels)) == self.predict(X)
+        else:
+            predicted = self._as_sets(self.predict(X))
+            truth = _targets.number(given, self.classes_).sets()
+            right = np.array([set(one) == set(other) for one, other in zip(truth, predicted, strict=True)])
+        return float(np.average(right, weights=sample_weight))
+
+    def _as_sets(self, predicted: Any) -> list[Any]:
+        """Predictions in any form as a collection of labels for each row."""
+        if sparse.issparse(predicted):
+            labels = self.classes_[predicted.indices]
+            return np.split(labels, predicted.indptr[1:-1])
+        if isinstance(predicted, list):
+            return predicted
+        if predicted.ndim == 1:
+            return [[label] for label in predicted.tolist()]
+        return [self.classes_[row != 0].tolist() for row in predicted]
 
     @steady
     def evaluate(self, X: Any, y: Any) -> dict[str, Any]:
@@ -79,7 +92,7 @@ class Describing(Part):
         return json.loads(self._model.evaluate(rows, targets.for_library(), self._running()))
 
     @steady
-    def explain(self, x: Any, *, top: int = 10) -> Explanation:
+    def explain(self, x: Any, *, top: int = 10, feature_names: Any = None) -> Explanation:
         """Which features decide for the answer, against those of the runner-up.
 
         Parameters
@@ -88,6 +101,8 @@ class Describing(Part):
             A text; or a vector (one-dimensional, or a matrix of one row).
         top : int, default=10
             How many features to give.
+        feature_names : array-like of str, or a fitted vectoriser, optional
+            What the columns of `x` are called; by default as in :meth:`fit`.
 
         Returns
         -------
@@ -104,12 +119,24 @@ class Describing(Part):
         """
         check_is_fitted(self, "_model")
         told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
-        return explanation_of(
-            told, self._met, getattr(self, "feature_names_in_", None), positive("top", top)
-        )
+        return explanation_of(told, self._met, self._feature_names(feature_names), positive("top", top))
+
+    def _feature_names(self, given: Any) -> np.ndarray | None:
+        """Names of the columns: those of an array or of a vectoriser, or those that fit was given."""
+        if given is None:
+            return getattr(self, "feature_names_in_", None)
+        if hasattr(given, "get_feature_names_out"):
+            given = given.get_feature_names_out()
+        names = np.asarray(given, dtype=object)
+        if names.ndim != 1 or len(names) != self._model.input_features:
+            raise ValueError(
+                f"`feature_names` must hold a name for each of {self._model.input_features} columns, "
+                f"but has the shape {names.shape}"
+            )
+        return names
 
     @steady
-    def top_features(self, class_: Any, *, top: int = 10) -> list[FeatureWeight]:
+    def top_features(self, class_: Any, *, top: int = 10, feature_names: Any = None) -> list[FeatureWeight]:
         """The features that speak most for a class, strongest first.
 
         Parameters
@@ -118,6 +145,8 @@ class Describing(Part):
             One of ``classes_``.
         top : int, default=10
             How many features to give.
+        feature_names : array-like of str, or a fitted vectoriser, optional
+            As in :meth:`explain`.
 
         Returns
         -------
@@ -138,7 +167,7 @@ class Describing(Part):
         if number is None:
             raise ValueError(f"there is no class {class_!r} in this model")
         told = json.loads(self._model.class_features(number, positive("top", top), self._running()))
-        names = getattr(self, "feature_names_in_", None)
+        names = self._feature_names(feature_names)
         return [FeatureWeight.of(entry, names) for entry in told]
 
     def class_names(self, labels: Any, *, language: str | None = None) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,20 @@ class Explanation:
             f"{share.for_answer:+8.4f}  {share.for_runner_up:+9.4f}  {share.name}" for share in self.features
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        answer = f"<b>{escape(str(self.answer))}</b> {self.answer_score:.4f}"
+        if self.runner_up_score is not None:
+            answer += f", then {escape(str(self.runner_up))} {self.runner_up_score:.4f}"
+        if not self.features:
+            return f"<p>{answer}</p><p>Nothing in it is known to the model.</p>"
+        rows = "".join(
+            f"<tr><td>{share.for_answer:+.4f}</td><td>{share.for_runner_up:+.4f}</td>"
+            f"<td>{escape(share.name)}</td></tr>"
+            for share in self.features
+        )
+        head = "<tr><th>answer</th><th>runner-up</th><th>feature</th></tr>"
+        return f"<p>{answer}</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
 def explanation_of(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 def vectors(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
     """A CSR matrix or a dense array of float32 or float64; the user's own arrays wherever they fit."""
+    refuse_lazy(X)
     checked = validate_data(
         estimator,
         X,
@@ -26,6 +27,12 @@ def vectors(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) ->
     return _contiguous(checked[0]), checked[1]
 
 
+def refuse_lazy(X: Any) -> None:
+    """A query that is yet to be run has no rows."""
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a LazyFrame, whose rows are not there yet: call collect() first")
+
+
 def _contiguous(X: Any) -> Any:
     """The native module reads slices; strided arrays inside a matrix are rare, and copied."""
     if not sparse.issparse(X):
@@ -38,6 +45,7 @@ def _contiguous(X: Any) -> Any:
 
 def texts(X: Any) -> list[str] | tuple[np.ndarray, np.ndarray]:
     """A list of strings; for Arrow data the buffers of its strings, without making objects of them."""
+    refuse_lazy(X)
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a list of texts, got one string; for one text give a list of one")
     if isinstance(X, (set, frozenset, dict)):

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _memoir, _parameters
-from ._part import Part
+from . import _labels, _memoir, _parameters
+from ._part import Part, copied
 
 
 class Keeping(Part):
@@ -44,7 +44,7 @@ class Keeping(Part):
         self._model.save(file_path(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, labels: str = "auto") -> Self:
+    def load(cls, path: str | os.PathLike[str], *, labels: str = "auto", mapped: bool = True) -> Self:
         """Open a model file, whoever wrote it.
 
         Parameters
@@ -52,8 +52,13 @@ class Keeping(Part):
         path : path-like
             The file.
         labels : {"auto", "str", "int"}, default="auto"
-            What labels are in Python; a file holds them as text. ``auto`` makes them whole numbers if all of
-            them are.
+            What labels are in Python; a file holds them as text. ``auto`` gives them the type that they had
+            in :meth:`fit`; of a file that does not tell, it makes whole numbers if all of them are.
+        mapped : bool, default=True
+            Whether the file stays where it is and is read as answers need it. Then nobody may write into it
+            meanwhile (``cp`` does; renaming another file to its name is safe). Most such changes are noticed
+            and raise an error before rows are answered, but one in the very moment ends the process.
+            ``False`` reads all of the file into memory, and what happens to it later does not matter.
 
         Returns
         -------
@@ -74,7 +79,125 @@ class Keeping(Part):
         >>> again.predict([[0, 2, 0]]).tolist()
         ['sky']
         """
-        return cls._of_model(_memoir.Model.load(file_path(path)), labels)
+        return cls._of_model(_memoir.Model.load(file_path(path), mapped), labels)
+
+    def compact(
+        self, *, precision: str | None = None, max_size: int | str | None = None, final: bool = False
+    ) -> Self:
+        """The same classifier in a smaller model: ``memoir compact``.
+
+        Parameters
+        ----------
+        precision : {"f16", "int8"}, optional
+            How weights are stored; by default as they are.
+        max_size : int or str, optional
+            Size that the file should not exceed, such as ``"10M"``; the smallest weights are dropped.
+        final : bool, default=False
+            Whether to drop what only further training would need.
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.compact(precision="int8").summary()["precision"]
+        'int8'
+        """
+        check_is_fitted(self, "_model")
+        size = _parameters.parse_size("max_size", max_size)
+        return self._with_model(self._model.compact(self._running(), precision, size, final), dict)
+
+    def rename(self, names: dict[Any, Any]) -> Self:
+        """The same classifier with other labels for some classes: ``memoir classes rename``.
+
+        Parameters
+        ----------
+        names : dict
+            The new label of each class to rename; two may change places.
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
+        >>> model.rename({"sky": "weather"}).classes_.tolist()
+        ['fruit', 'weather']
+        """
+        check_is_fitted(self, "_model")
+        pairs = [(str(old), str(new)) for old, new in names.items()]
+        return self._with_model(self._model.rename(self._running(), pairs), lambda: names)
+
+    def merge(self, labels: Any, into: Any) -> Self:
+        """The same classifier with one class in place of several: ``memoir classes merge``.
+
+        Parameters
+        ----------
+        labels : list
+            The classes to make one of.
+        into : label
+            What it is called.
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["apple", "pear", "sky", "sky"])
+        >>> model.merge(["apple", "pear"], "fruit").classes_.tolist()
+        ['fruit', 'sky']
+        """
+        check_is_fitted(self, "_model")
+        merged = self._model.merge(self._running(), [str(label) for label in labels], str(into))
+        return self._with_model(merged, lambda: dict.fromkeys(labels, into))
+
+    def retire(self, labels: Any) -> Self:
+        """The same classifier without some classes, which it never answers again: ``memoir classes retire``.
+
+        Parameters
+        ----------
+        labels : list
+            The classes to remove.
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from memoir import MemoirClassifier
+        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
+        >>> model = MemoirClassifier().fit(X, ["apple", "pear", "sky", "sky"])
+        >>> model.retire(["pear"]).classes_.tolist()
+        ['apple', 'sky']
+        """
+        check_is_fitted(self, "_model")
+        return self._with_model(self._model.retire(self._running(), [str(label) for label in labels]), dict)
+
+    def _with_model(self, model: Any, renamed: Any) -> Self:
+        """This estimator with `model` in place of its own; `renamed` gives new labels by old ones."""
+        labels = {str(label): label for label in self._met.tolist()}
+        labels.update({str(new): new for new in renamed().values()})
+        kept = [labels[name] for name in model.class_names()]
+        is_text = any(isinstance(label, str) for label in kept)
+        met = np.array(kept, dtype=object if is_text else self._met.dtype)
+        estimator = copied(self)
+        estimator._take(model, met, np.sort(met), self._kind)
+        return estimator
 
     @classmethod
     def _of_model(cls, model: Any, labels: str):
@@ -83,7 +206,7 @@ class Keeping(Part):
         make: Any = cls
         estimator = make(about["algorithm"], **cls._told_parameters(about))
         names = model.class_names()
-        met = _labels_of(names, labels)
+        met = _labels.of_names(names, labels, model.label_kind)
         estimator._take(model, met, np.sort(met), None)
         estimator.training_curve_ = []
         estimator._after_load(model)
@@ -127,24 +250,6 @@ def file_path(path: str | os.PathLike[str]) -> str:
     if os.path.isdir(text):
         raise IsADirectoryError(errno.EISDIR, "expected a file, found a folder", text)
     return text
-
-
-def _labels_of(names: list[str], labels: str) -> np.ndarray:
-    """Class names as the labels a user works with."""
-    if labels not in ("auto", "str", "int"):
-        raise ValueError(f'`labels` must be one of "auto", "str", "int", but is {labels!r}')
-    if labels != "str":
-        try:
-            whole = np.array([int(name) for name in names], dtype=np.int64)
-        except (ValueError, OverflowError):
-            if labels == "int":
-                raise ValueError("the classes of this model are not all whole numbers") from None
-        else:
-            if [str(label) for label in whole.tolist()] == names:
-                return whole
-            if labels == "int":
-                raise ValueError("the classes of this model are not all whole numbers")
-    return np.array(names, dtype=object)
 
 
 def _shown_size(size: float) -> str:

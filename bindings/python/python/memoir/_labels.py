@@ -22,6 +22,54 @@ def names_of(labels: np.ndarray) -> list[str]:
     return [label if isinstance(label, str) else str(label) for label in labels.tolist()]
 
 
+def kind_of(labels: np.ndarray) -> str | None:
+    """What a model file says of `labels`, where :func:`of_names` would take their names for others."""
+    kind = {"b": "truth", "f": "real", "i": "whole", "u": "whole"}.get(labels.dtype.kind, "text")
+    return kind if kind != ("whole" if _whole(names_of(labels)) is not None else "text") else None
+
+
+def of_names(names: list[str], labels: str, kind: str | None = None) -> np.ndarray:
+    """Class names as the labels a user works with; `kind` is what the file says they were."""
+    if labels not in ("auto", "str", "int"):
+        raise ValueError(f'`labels` must be one of "auto", "str", "int", but is {labels!r}')
+    whole = None
+    if labels == "int" or (labels == "auto" and kind in (None, "whole")):
+        whole = _whole(names)
+    if labels == "int" and whole is None:
+        raise ValueError("the classes of this model are not all whole numbers")
+    if whole is not None:
+        return whole
+    if labels == "auto" and kind == "truth" and set(names) <= {"True", "False"}:
+        return np.array([name == "True" for name in names])
+    if labels == "auto" and kind == "real":
+        try:
+            return np.array([float(name) for name in names])
+        except ValueError:
+            # Whoever went on with the model added classes that are no numbers.
+            pass
+    return np.array(names, dtype=object)
+
+
+def _whole(names: list[str]) -> np.ndarray | None:
+    """The names as whole numbers, if they all are such and are written as such."""
+    try:
+        whole = np.array([int(name) for name in names], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return None
+    return whole if [str(label) for label in whole.tolist()] == names else None
+
+
+def check_kinds(labels: np.ndarray) -> None:
+    """Refuses bytes, and numbers mixed with texts: as text, by which the library knows them, 1 and "1" would
+    be one class."""
+    kinds = {type(label) for label in labels.tolist()} if labels.dtype.kind == "O" else set()
+    if labels.dtype.kind == "S" or bytes in kinds:
+        raise ValueError("labels are bytes, expected texts: decode them, for instance by label.decode()")
+    if str in kinds and len(kinds) > 1:
+        others = sorted(kind.__name__ for kind in kinds - {str})
+        raise ValueError(f"labels are texts and {', '.join(others)} mixed; make all of them texts")
+
+
 def in_type_of(labels: np.ndarray, like: np.ndarray | None) -> np.ndarray:
     """`labels` in the type of `like`, those of a model: as text, by which the library knows them, 1 and
     1.0 are two classes."""

@@ -53,7 +53,14 @@ class Part:
     def _is_single(self) -> bool:
         return self._form == "single"
 
-    def predict(self, X: Any, *, k: int = 1) -> Any:
+    def predict(
+        self,
+        X: Any,
+        *,
+        k: int | None = None,
+        threshold: float | None = None,
+        at_most: int | None = None,
+    ) -> Any:
         """The best class of each row."""
         raise NotImplementedError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,10 @@ from ._part import Part, steady
 
 AT_ONCE = 1 << 20
 """Numbers of a large result that are worked on at once, so that little memory is needed beside it."""
+
+
+MOST_LABELS = 100
+"""The most labels that a row can get without `at_most`."""
 
 
 class TopK(NamedTuple):
@@ -41,21 +46,36 @@ class Predicting(Part):
         return self._model.predict_probabilities(self._rows(X, reset=False), k, self._running())
 
     @steady
-    def predict(self, X: Any, *, k: int = 1) -> Any:
-        """The best class of each row.
+    def predict(
+        self,
+        X: Any,
+        *,
+        k: int | None = None,
+        threshold: float | None = None,
+        at_most: int | None = None,
+    ) -> Any:
+        """The best class of each row, or its labels where `y` in :meth:`fit` had several.
 
         Parameters
         ----------
         X : rows
             As in :meth:`fit`.
-        k : int, default=1
-            How many labels to give for each row, where `y` in :meth:`fit` had several.
+        k : int, optional
+            How many labels to give for each row, where rows have several, however probable they are.
+        threshold : float, optional
+            Where rows have several labels: the probability from which on a class is one of them. By default
+            the one with the highest F1 on the rows that probabilities were calibrated by. A model that is
+            not calibrated gives one label a row.
+        at_most : int, optional
+            The most labels to give for a row, where rows have several.
 
         Returns
         -------
         ndarray of shape (n_rows,), list of lists, or indicator matrix
-            In the form that `y` had in :meth:`fit`. Of a model file it is a list of lists if rows had
-            several labels there, else an array.
+            In the form that `y` had in :meth:`fit`; sparse if the indicator matrix was. Of a model file it
+            is a list of lists if rows had several labels there, else an array. A text without a known word
+            gets no label; where each row must have one, it gets the first class, and a warning tells how
+            many there are.
 
         Examples
         --------
@@ -69,18 +89,42 @@ class Predicting(Part):
         [['fruit', 'red']]
         """
         check_is_fitted(self, "_model")
-        k = positive("k", k)
-        if self._is_single and k != 1:
-            raise ValueError("predict gives one class per row; for more of them call predict_topk(X, k)")
-        numbers, _ = self._ranked(X, k)
+        k = None if k is None else positive("k", k)
+        at_most = None if at_most is None else positive("at_most", at_most)
         if self._is_single:
+            if k not in (None, 1) or threshold is not None or at_most is not None:
+                raise ValueError("predict gives one class per row; for more of them call predict_topk(X, k)")
+            numbers, scores = self._ranked(X, 1)
+            _warn_of_unknown(int(np.isneginf(scores[:, :1]).sum()))
             return self.classes_[self._places[numbers[:, 0]]]
+        numbers, is_label = self._labels_of(X, k, threshold, at_most)
         if self._form == "lists":
-            return self._met[numbers].tolist()
+            return [
+                labels[chosen].tolist() for labels, chosen in zip(self._met[numbers], is_label, strict=True)
+            ]
         if self._form == "indicator":
             self._check_room(len(numbers), "predict", "fit with a sparse indicator matrix")
-            return self._filled(numbers, np.int64(1), np.int64(0))
-        return self._matrix(numbers, np.ones(numbers.shape, dtype=np.int64))
+            return self._filled(numbers, is_label.astype(np.int64), np.int64(0))
+        values = np.where(is_label, 1.0, -np.inf)
+        return self._matrix(numbers, values).astype(np.int64)
+
+    def _labels_of(
+        self, X: Any, k: int | None, threshold: float | None, at_most: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best classes of each row, and which of them are its labels."""
+        if k is not None and (threshold is not None or at_most is not None):
+            raise ValueError("`k` gives so many labels; it goes with neither `threshold` nor `at_most`")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"`threshold` must be between 0 and 1, but is {threshold!r}")
+        if k is None and threshold is None and not self._model.is_calibrated:
+            k = 1
+        if k is not None:
+            numbers, scores = self._ranked(X, k)
+            return numbers, ~np.isneginf(scores)
+        if threshold is None:
+            threshold = 0.5 if self._model.threshold is None else self._model.threshold
+        numbers, probabilities = self._probable(X, at_most or MOST_LABELS)
+        return numbers, (probabilities >= threshold) & (probabilities > 0)
 
     @steady
     def predict_topk(self, X: Any, k: int = 5) -> TopK:
@@ -251,6 +295,14 @@ class Predicting(Part):
             ends = np.concatenate(([0], np.cumsum(present)))[ends].astype(columns.dtype)
             columns, values = columns[present], values[present]
         return sparse.csr_array((values, columns, ends), shape=(rows, len(self.classes_)))
+
+
+def _warn_of_unknown(rows: int) -> None:
+    if rows:
+        warnings.warn(
+            f"{rows} of the texts hold no word that the model knows; they get the first class",
+            stacklevel=4,
+        )
 
 
 def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ._labels import in_type_of, is_missing, names_of, number_flat
+from ._labels import check_kinds, in_type_of, is_missing, names_of, number_flat
 
 COLLECTIONS = (list, tuple, set, frozenset)
 
@@ -108,6 +107,8 @@ def given(y: Any) -> Given:
     if sparse.issparse(y):
         return Given("sparse indicator", y)
     is_collection = isinstance(y, Iterable) or hasattr(y, "__array__")
+    if type(y).__name__ == "LazyFrame":
+        raise ValueError("y is a LazyFrame, whose rows are not there yet: call collect() first")
     if isinstance(y, (str, bytes, dict, set, frozenset)) or not is_collection:
         raise ValueError(
             "y must be a list or an array with a label, or a list of labels, for each row; "
@@ -197,7 +198,10 @@ def number(y: Given, like: np.ndarray | None = None) -> Targets:
     if y.kind == "lists":
         return _of_lists(y.labels, like)
     labels = column_or_1d(y.labels, warn=True)
-    check_classification_targets(labels)
+    check_kinds(labels)
+    if labels.dtype.kind == "f" and not np.equal(np.mod(labels, 1), 0).all():
+        # In the words that scikit-learn's checks look for.
+        raise ValueError("Unknown label type: continuous. Labels are numbers that are not whole")
     numbers, met, classes = number_flat(in_type_of(labels, like))
     return Targets("single", numbers, None, met, classes)
 
@@ -214,6 +218,7 @@ def _of_lists(y: Any, like: np.ndarray | None) -> Targets:
     labels = np.array(flat, dtype=object if flat and isinstance(flat[0], str) else None)
     if labels.ndim != 1:
         raise ValueError("y must hold lists of labels, not lists of lists of them")
+    check_kinds(np.array(flat, dtype=object))
     if labels.size == 0:
         raise ValueError("no row of y has a label; there is nothing to learn from")
     numbers, met, classes = number_flat(in_type_of(labels, like))

@@ -13,6 +13,7 @@ class MemoirTextClassifier(MemoirBase):
         algorithm: str = ...,
         *,
         weighting: str = ...,
+        class_weight: str | dict | None = ...,
         valid_fraction: float | None = ...,
         replicate: bool = ...,
         vocabulary: str | None = ...,

@@ -10,6 +10,8 @@ mod compare;
 mod confidence;
 mod determinism;
 #[cfg(unix)]
+mod faults;
+#[cfg(unix)]
 mod interrupt;
 mod margins;
 mod odd_files;

@@ -31,8 +31,8 @@ impl Model {
     /// these are not checked here; [`Model::verify`] does.
     ///
     /// Whoever writes into the file meanwhile (`cp` does) may end this program by a signal. Predicting many
-    /// rows looks whether that happened ([`Model::check_unchanged`]); [`Model::read`] rules it out. Replacing
-    /// a model by renaming another file is always safe.
+    /// rows looks whether that happened ([`Model::check_unchanged`]); [`Model::read`] rules it out.
+    /// Replacing a model by renaming another file is always safe.
     pub fn load(path: &Path, catalogue: &Catalogue) -> Result<Self> {
         load(&Container::open(path)?, catalogue.scorers())
     }

@@ -245,9 +245,10 @@ fn count(
         let counted: Vec<CountedBlock> = session.run(|| {
             let blocks = group.par_chunks(TEXTS_PER_BLOCK);
             blocks
-                .map(|block| CountedBlock::count(&analyzer, block))
+                .map(|block| CountedBlock::count_until(session.cancel(), &analyzer, block))
                 .collect()
         });
+        session.check()?;
         for block in counted {
             counter.merge(block)?;
         }

@@ -13,7 +13,7 @@ use super::normalize::{Origins, normalize};
 use super::params::TextParams;
 use super::stop_words::stop_words;
 use super::words::{CharacterRuns, push_with_final_sigma, words_of};
-use crate::Result;
+use crate::{Cancel, Result};
 
 /// Stems kept ready; when there are more, all are forgotten, so that endless input needs bounded memory.
 const MOST_STEMS: usize = 1 << 16;
@@ -92,6 +92,18 @@ pub struct AnalyzerScratch {
     runs: CharacterRuns,
     /// Stems of words, for each language.
     stems: Vec<FxHashMap<Box<str>, Box<str>>>,
+    /// Ends the analysis of a long text, whose tokens are then of no use.
+    cancel: Cancel,
+}
+
+impl AnalyzerScratch {
+    /// Memory of an analysis that ends when `cancel` is raised. Whoever raises it must not use the tokens.
+    pub fn stopped_by(cancel: &Cancel) -> Self {
+        Self {
+            cancel: cancel.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -229,6 +241,7 @@ impl Analyzer {
             line,
             words,
             runs,
+            cancel,
             ..
         } = scratch;
         line.clear();
@@ -236,6 +249,9 @@ impl Analyzer {
         // White space never merges with its neighbours, so the text can be normalised in pieces; those in
         // ASCII, most of them in many languages, are quick.
         for original in text.split_ascii_whitespace() {
+            if cancel.is_raised() {
+                break;
+            }
             let piece_start = original.as_ptr() as usize - text.as_ptr() as usize;
             piece.clear();
             if SPANS {

@@ -5,7 +5,7 @@ use super::analyzer::{Analyzer, AnalyzerScratch};
 use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
-use crate::{Error, Result};
+use crate::{Cancel, Error, Result};
 
 /// The words of some texts, numbered by their first appearance in these texts.
 #[derive(Debug, Default)]
@@ -20,8 +20,18 @@ pub struct CountedBlock {
 impl CountedBlock {
     /// Numbers the words of each text.
     pub fn count<S: AsRef<str>>(analyzer: &Analyzer, texts: impl IntoIterator<Item = S>) -> Self {
+        Self::count_until(&Cancel::default(), analyzer, texts)
+    }
+
+    /// As [`CountedBlock::count`], but stops in the middle of a text when `cancel` is raised. What was
+    /// counted is then of no use.
+    pub fn count_until<S: AsRef<str>>(
+        cancel: &Cancel,
+        analyzer: &Analyzer,
+        texts: impl IntoIterator<Item = S>,
+    ) -> Self {
         let mut block = Self::default();
-        let mut scratch = AnalyzerScratch::default();
+        let mut scratch = AnalyzerScratch::stopped_by(cancel);
         for text in texts {
             analyzer.words(text.as_ref(), &mut scratch, |word| {
                 block.words.push(block.names.intern(word));

@@ -9,7 +9,7 @@ use super::vocabulary::Vocabulary;
 use super::weighting::Weighting;
 use super::words::CHARACTER_MARK;
 use crate::sparse::Rows;
-use crate::{Error, Result, Session};
+use crate::{Cancel, Error, Result, Session};
 
 /// How raw input becomes weighted rows. Fitted in training, saved in the model.
 #[derive(Debug)]
@@ -65,6 +65,16 @@ pub struct TextScratch {
     /// For the analyzer.
     pub analyzer: AnalyzerScratch,
     entries: Vec<(u32, f32)>,
+}
+
+impl TextScratch {
+    /// As [`AnalyzerScratch::stopped_by`].
+    pub fn stopped_by(cancel: &Cancel) -> Self {
+        Self {
+            analyzer: AnalyzerScratch::stopped_by(cancel),
+            ..Self::default()
+        }
+    }
 }
 
 impl Preprocessing {

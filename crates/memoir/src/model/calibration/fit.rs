@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::curve::{Curve, Evidence, SIGNS, TERMS, dot, logistic};
+use super::threshold::best_threshold;
 use super::{Basis, Calibration, HeldOutScores};
 
 /// With fewer rows nothing can be said.
@@ -56,14 +57,18 @@ impl Calibration {
             weights: weights.map(|weight| weight as f32),
             knots,
         };
-        let calibration = Self {
+        let mut calibration = Self {
             basis,
             rows: sample.len() as u64,
             several_labels: sample.has_several_labels(),
             answer: curve(weights, rising_shares(&answers, &weights)),
             others: curve(with_signs(&others, weights).0, Vec::new()),
+            threshold: None,
             sets: None,
         };
+        if calibration.several_labels {
+            calibration.threshold = best_threshold(&calibration, sample);
+        }
         calibration.check().is_ok().then_some(calibration)
     }
 }

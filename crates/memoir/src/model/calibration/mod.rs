@@ -15,6 +15,7 @@ mod curve;
 mod fit;
 mod sample;
 mod sets;
+mod threshold;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,10 @@ pub struct Calibration {
     pub several_labels: bool,
     answer: Curve,
     others: Curve,
+    /// With several labels a row: the probability from which on a class is taken for one of them. It gives
+    /// the highest F1 on the rows that the calibration was fitted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f32>,
     /// Thresholds for sets of answers and for backing off, if there were rows enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sets: Option<AnswerSets>,
@@ -125,6 +130,12 @@ impl Calibration {
     pub(super) fn check(&self) -> Result<(), String> {
         self.answer.check()?;
         self.others.check()?;
+        if self
+            .threshold
+            .is_some_and(|threshold| !(0.0..=1.0).contains(&threshold))
+        {
+            return Err("a threshold that is no probability".to_owned());
+        }
         self.sets.as_ref().map_or(Ok(()), AnswerSets::check)
     }
 }

@@ -1,0 +1,197 @@
+"""Files that change, labels that come back as they were, and input that is refused in words."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import memoir
+import numpy as np
+import pytest
+from memoir import MemoirClassifier, MemoirTextClassifier
+from sklearn.ensemble import AdaBoostClassifier
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["1", "2", "10"],
+        [1, 2, 10],
+        [1.0, 2.0, 10.0],
+        [True, False, True],
+        ["a", "b", "1"],
+        ["01", "2", "3"],
+    ],
+    ids=["digits", "whole", "real", "truth", "texts", "codes"],
+)
+def test_labels_come_back_in_their_type(labels, tmp_path):
+    X = np.eye(3)
+    model = MemoirClassifier("centroid").fit(X, labels)
+    model.save(tmp_path / "m")
+    again = memoir.load(tmp_path / "m")
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert [type(label) for label in again.predict(X).tolist()] == [type(label) for label in labels]
+    assert again.score(X, labels) == model.score(X, labels)
+    assert [type(label) for label in memoir.load(tmp_path / "m", labels="str").classes_] == [str] * len(
+        model.classes_
+    )
+
+
+def test_a_changed_file_is_an_error(data, tmp_path):
+    X, y = data
+    path = tmp_path / "m"
+    MemoirClassifier("centroid").fit(X, y).save(path)
+    mapped, read = memoir.load(path), memoir.load(path, mapped=False)
+    expected = mapped.predict(X)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match="changed while it was open"):
+        mapped.predict(X)
+    np.testing.assert_array_equal(read.predict(X), expected)
+    # Replaced by renaming, a file stays what it was for those who opened it.
+    MemoirClassifier("centroid").fit(X, y).save(path)
+    mapped = memoir.load(path)
+    MemoirClassifier("centroid").fit(X[:, :50], y).save(path)
+    np.testing.assert_array_equal(mapped.predict(X), expected)
+
+
+def test_weights_have_any_scale(data):
+    X, y = data
+    weights = 1.0 + np.arange(len(y)) % 7
+    for algorithm in ("softmax", "centroid", "ovr"):
+        plain = MemoirClassifier(algorithm, n_jobs=1).fit(X, y, sample_weight=weights).predict_proba(X)
+        for scale in (1e-12, 1.0 / weights.sum(), 1e9):
+            scaled = MemoirClassifier(algorithm, n_jobs=1).fit(X, y, sample_weight=scale * weights)
+            np.testing.assert_allclose(scaled.predict_proba(X), plain, atol=2e-3)
+
+
+def test_boosting_gives_tiny_weights(data):
+    X, y = data
+    boosted = AdaBoostClassifier(MemoirClassifier("centroid", n_jobs=1), n_estimators=3)
+    assert boosted.fit(X, y).score(X, y) > 0.9
+
+
+def test_class_weights_move_answers():
+    X = np.array([[1.0, 1.0]] * 9 + [[1.0, 1.0]] * 3 + [[1.0, 0.0], [0.0, 1.0]])
+    y = ["often"] * 9 + ["rare"] * 3 + ["often", "rare"]
+    answer = lambda **given: MemoirClassifier("ovr", **given).fit(X, y).predict([[1.0, 1.0]])[0]
+    assert answer() == "often"
+    assert answer(class_weight={"rare": 50.0}) == "rare"
+    balanced = MemoirClassifier("ovr", class_weight="balanced").fit(X, y).decision_function(X)
+    assert not np.array_equal(balanced, MemoirClassifier("ovr").fit(X, y).decision_function(X))
+    for wrong in ("even", {"absent": 2.0}, {"rare": -1.0}):
+        with pytest.raises(ValueError, match="class_weight"):
+            answer(class_weight=wrong)
+
+
+def test_many_classes_are_no_regression(recwarn):
+    X = np.eye(30)
+    model = MemoirClassifier("centroid").fit(X, np.arange(30))
+    model.score(X, np.arange(30))
+    assert not [warning for warning in recwarn if "regression" in str(warning.message)]
+
+
+def test_what_is_refused_is_said_in_words():
+    X = np.eye(3)
+    with pytest.raises(ValueError, match="bytes, expected texts"):
+        MemoirClassifier().fit(X, [b"a", b"b", b"c"])
+    with pytest.raises(ValueError, match="texts and int mixed"):
+        MemoirClassifier().fit(X, np.array(["a", 1, "b"], dtype=object))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        MemoirClassifier().fit(X, [0.5, 1.5, 2.25])
+
+    class LazyFrame:
+        pass
+
+    for fit in (MemoirClassifier().fit, MemoirTextClassifier().fit):
+        with pytest.raises(ValueError, match="collect"):
+            fit(LazyFrame(), ["a", "b"])
+    with pytest.raises(ValueError, match="collect"):
+        MemoirClassifier().fit(X, LazyFrame())
+
+
+def test_the_package_shows_what_is_public():
+    assert set(dir(memoir)) == set(memoir.__all__)
+
+
+def test_classes_are_renamed_merged_and_retired(data):
+    X, y = data
+    model = MemoirClassifier(n_jobs=1).fit(X, y)
+    renamed = model.rename({3: 30, 4: 40})
+    assert 30 in renamed.classes_ and 3 not in renamed.classes_ and renamed.classes_.dtype == y.dtype
+    np.testing.assert_array_equal(renamed.predict(X) == 30, model.predict(X) == 3)
+    assert 3 in model.classes_, "the old one stays"
+    merged = model.merge([1, 2], 1)
+    assert 2 not in merged.classes_
+    assert merged.score(X, np.where(y == 2, 1, y)) > 0.9
+    retired = model.retire([5])
+    assert 5 not in retired.predict(X)
+    small = model.compact(precision="int8", final=True)
+    assert small.summary()["file_bytes"] < model.summary()["file_bytes"]
+    assert small.score(X, y) > 0.9
+    for wrong in ({"precision": "f8"}, {"max_size": 10}):
+        with pytest.raises(ValueError):
+            model.compact(**wrong)
+    with pytest.raises(ValueError, match="no class"):
+        model.retire([99])
+
+
+def test_texts_without_a_known_word(texts):
+    X, y = texts
+    model = MemoirTextClassifier(n_jobs=1).fit(X, y)
+    with pytest.warns(UserWarning, match="2 of the texts hold no word"):
+        answers = model.predict(["zzz", *X[:3], "qqq qqq"])
+    assert answers[1:4].tolist() == y[:3]
+    assert model.predict_topk(["zzz"], k=3).probabilities.tolist() == [[0.0] * 3]
+    assert model.predict_proba(["zzz"], k=3).sum() == 0
+    lists = MemoirTextClassifier(n_jobs=1).fit(X, [[label] for label in y])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lists.predict(["zzz", X[0]]) == [[], [y[0]]]
+
+
+def test_explanations_show_themselves(data):
+    X, y = data
+    model = MemoirClassifier(n_jobs=1).fit(X, y)
+    names = [f"<w{column}>" for column in range(X.shape[1])]
+    told = model.explain(X[[0]], feature_names=names)
+    assert told.features[0].name.startswith("<w")
+    page = told._repr_html_()
+    assert "&lt;w" in page and "<w" not in page and page.count("<tr>") == len(told.features) + 1
+
+    class Vectoriser:
+        def get_feature_names_out(self):
+            return np.array(names)
+
+    assert model.top_features(y[0], top=1, feature_names=Vectoriser())[0].name.startswith("<w")
+    with pytest.raises(ValueError, match="a name for each of"):
+        model.explain(X[[0]], feature_names=names[:3])
+    assert "MemoirClassifier" in model._repr_html_()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_in_a_long_text(tmp_path):
+    script = tmp_path / "long.py"
+    script.write_text(
+        "import memoir\n"
+        "texts = [' '.join(f'word{n * m % 99991}' for n in range(900_000)) for m in (3, 7)]\n"
+        "model = memoir.MemoirTextClassifier(char_ngrams=5, word_ngrams=1, n_jobs=1)\n"
+        "model.fit(['red one', 'blue two'], ['a', 'b'])\n"
+        "print('ready', flush=True)\n"
+        "while True:\n"
+        "    model.predict(texts)\n"
+    )
+    running = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert running.stdout.readline() == b"ready\n"
+        time.sleep(0.5)
+        start = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        running.wait(timeout=20)
+        assert b"KeyboardInterrupt" in running.stderr.read()
+        assert time.monotonic() - start < 2.0
+    finally:
+        running.kill()
+        running.wait()

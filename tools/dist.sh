@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Builds what a release has for Linux into target/dist: wheels, programs, licences, an SBOM, checksums.
+#
+# Builds for every wanted target whose standard library is installed and names the others: rustup target add
+# TARGET installs one. maturin, cargo-zigbuild and zig come from PyPI; zig links against an old glibc or
+# musl.
+# CHECK=1 builds all a second time, in another folder, and compares the bytes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work="${CARGO_TARGET_DIR:-$root/target}/dist-work"
+out="${CARGO_TARGET_DIR:-$root/target}/dist"
+environment="$work/venv"
+needs=(maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.16.0)
+linux=({x86_64,aarch64}-unknown-linux-{gnu,musl})
+read -r -a wanted <<< "${TARGETS:-${linux[*]}}"
+
+if [ "$(cat "$environment/made-for" 2>/dev/null)" != "${needs[*]}" ]; then
+    python3 -m venv --clear "$environment"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${needs[@]}"
+    echo "${needs[*]}" > "$environment/made-for"
+fi
+export PATH="$environment/bin:$PATH"
+
+# The same bytes wherever and whenever it is built: no paths, no times.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+
+has_target() {
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]
+}
+
+# build FOLDER: everything for all targets, with FOLDER for what is compiled, into FOLDER/out.
+build() {
+    local folder=$1 target libc
+    mkdir -p "$folder/out"
+    export CARGO_TARGET_DIR="$folder/cargo"
+    local maps=("$root=/memoir" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$folder=/build")
+    RUSTFLAGS="${maps[*]/#/--remap-path-prefix=}"
+    CFLAGS="${maps[*]/#/-ffile-prefix-map=}"
+    export RUSTFLAGS CFLAGS
+    for target in "${targets[@]}"; do
+        case $target in
+            *-gnu) libc=manylinux_2_17 program=$target.2.17 ;;
+            *) libc=musllinux_1_2 program=$target ;;
+        esac
+        (cd bindings/python && maturin build --quiet --release --zig --target "$target" \
+            --compatibility "$libc" --out "$folder/out")
+        if [ "${WHEELS_ONLY:-}" = "" ]; then
+            cargo zigbuild --quiet --release --bin memoir --target "$program"
+            install -m 755 "$CARGO_TARGET_DIR/$target/release/memoir" "$folder/out/memoir-$target"
+        fi
+    done
+}
+
+targets=()
+for target in "${wanted[@]}"; do
+    if has_target "$target"; then
+        targets+=("$target")
+    else
+        echo "left out: $target, whose standard library is not installed"
+    fi
+done
+
+rm -rf "$work/first/out" "$work/second" "$out"
+build "$work/first"
+if [ "${CHECK:-}" != "" ]; then
+    build "$work/second"
+    diff -r "$work/first/out" "$work/second/out" && echo "two builds gave the same bytes"
+    rm -rf "$work/second"
+fi
+mkdir -p "$out"
+cp "$work"/first/out/* "$out"
+unset RUSTFLAGS CFLAGS CARGO_TARGET_DIR
+python3 tools/licences.py > "$out/THIRD-PARTY-LICENCES.txt"
+if command -v cargo-cyclonedx > /dev/null; then
+    cargo cyclonedx --quiet --format json --override-filename memoir.cdx \
+        --manifest-path crates/memoir-cli/Cargo.toml
+    mv crates/memoir-cli/memoir.cdx.json "$out/memoir.cdx.json"
+    find crates bindings experiments -name memoir.cdx.json -delete
+else
+    echo "left out: the SBOM; cargo install cargo-cyclonedx"
+fi
+(cd "$out" && sha256sum -- * > SHA256SUMS && ls -l)

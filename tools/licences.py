@@ -1,0 +1,53 @@
+"""Prints the licences of all crates that the program and the Python package hold, as one text.
+
+Licence files are read from the sources that cargo has downloaded. A crate without such a file is named with
+its licence expression. Same texts stand once.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).parent.parent
+PROGRAMS = ("memoir-xc-cli", "memoir-xc-python")
+NAMES = ("licen", "copying", "notice", "unlicense")
+
+
+def bundled() -> list[dict]:
+    """The packages from registries that are linked into what is released."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+    packages = {package["id"]: package for package in metadata["packages"]}
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    waiting = [key for key, package in packages.items() if package["name"] in PROGRAMS]
+    seen = set(waiting)
+    while waiting:
+        for dependency in nodes[waiting.pop()]["deps"]:
+            # Not what only tests and builds need.
+            kinds = {kind["kind"] for kind in dependency["dep_kinds"]}
+            if None in kinds and dependency["pkg"] not in seen:
+                seen.add(dependency["pkg"])
+                waiting.append(dependency["pkg"])
+    found = [packages[key] for key in seen if packages[key]["source"]]
+    return sorted(found, key=lambda package: (package["name"], package["version"]))
+
+
+def main() -> None:
+    texts: dict[str, list[str]] = collections.defaultdict(list)
+    print("memoir holds the following crates, each under its own licence.\n")
+    for package in bundled():
+        shown = f"{package['name']} {package['version']}"
+        print(f"{shown}: {package['license'] or 'see below'}")
+        folder = pathlib.Path(package["manifest_path"]).parent
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and path.name.lower().startswith(NAMES):
+                texts[path.read_text(errors="replace").strip()].append(shown)
+    for text, crates in texts.items():
+        print(f"\n{'=' * 78}\n{', '.join(dict.fromkeys(crates))}\n{'=' * 78}\n\n{text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,45 +6,17 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::blocks::{Block, BlockKind};
 use super::codes::further_words;
 use super::language::Stemmers;
 use super::normalize::{Origins, normalize};
 use super::params::TextParams;
+use super::parts::{Part, parts};
 use super::stop_words::stop_words;
 use super::words::{CharacterRuns, push_with_final_sigma, words_of};
 use crate::{Cancel, Result};
 
 /// Stems kept ready; when there are more, all are forgotten, so that endless input needs bounded memory.
 const MOST_STEMS: usize = 1 << 16;
-
-/// First character of stems that stand beside words. No word starts with it, so stems and words never meet.
-pub(super) const STEM_MARK: char = '~';
-
-/// A kind of token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Runs of words or stems.
-    Runs {
-        form: Form,
-        /// Fewest and most words.
-        shortest: usize,
-        longest: usize,
-    },
-    /// Runs of characters inside words.
-    Chars { shortest: usize, longest: usize },
-}
-
-/// How the words of a run are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// As they are.
-    Word,
-    /// As their stems.
-    Stem,
-    /// As their stems, behind a mark.
-    MarkedStem,
-}
 
 /// Cuts text into tokens.
 ///
@@ -203,19 +175,21 @@ impl Analyzer {
                 continue;
             };
             let AnalyzerScratch { token, .. } = scratch;
-            let (line, words) = match form {
-                Form::Word => (&scratch.line, &scratch.words),
-                Form::Stem | Form::MarkedStem => (&scratch.stem_line, &scratch.stem_words),
+            let (line, words) = if form.is_stemmed() {
+                (&scratch.stem_line, &scratch.stem_words)
+            } else {
+                (&scratch.line, &scratch.words)
             };
+            let words = form.of(words);
             for first in 0..words.len() {
                 for last in words.iter().skip(first).take(longest).skip(shortest - 1) {
                     let word = &words[first];
                     let run = &line[word.line.start..last.line.end];
                     let origin =
                         word.origin.start.min(last.origin.start)..word.origin.end.max(last.origin.end);
-                    if form == Form::MarkedStem {
+                    if let Some(mark) = form.mark() {
                         token.clear();
-                        token.push(STEM_MARK);
+                        token.push(mark);
                         token.push_str(run);
                         emit(token, origin);
                     } else {
@@ -303,7 +277,7 @@ impl Analyzer {
 
     /// Whether some runs are of stems.
     fn stems(&self) -> bool {
-        let stems = |part: &(Part, u8)| matches!(part.0, Part::Runs { form, .. } if form != Form::Word);
+        let stems = |part: &(Part, u8)| matches!(part.0, Part::Runs { form, .. } if form.is_stemmed());
         self.parts.iter().any(stems)
     }
 
@@ -352,42 +326,6 @@ impl Analyzer {
             });
         }
     }
-}
-
-/// What `params` counts, with the number of its block.
-fn parts(params: &TextParams) -> Vec<(Part, u8)> {
-    let runs = |form, shortest, longest| Part::Runs {
-        form,
-        shortest,
-        longest,
-    };
-    if params.blocks.is_empty() {
-        let form = if params.stem.is_some() {
-            Form::Stem
-        } else {
-            Form::Word
-        };
-        let words = (params.word_ngrams > 0).then(|| runs(form, 1, params.word_ngrams as usize));
-        let chars = (params.char_ngrams > 0).then_some(Part::Chars {
-            shortest: params.char_ngrams_from as usize,
-            longest: params.char_ngrams as usize,
-        });
-        return words.into_iter().chain(chars).map(|part| (part, 0)).collect();
-    }
-    let part = |(number, block): (usize, &Block)| {
-        let part = match block.kind {
-            BlockKind::Words => runs(Form::Word, 1, 1),
-            BlockKind::Stems => runs(Form::MarkedStem, 1, 1),
-            BlockKind::Pairs => runs(Form::Word, 2, 2),
-            BlockKind::StemPairs => runs(Form::MarkedStem, 2, 2),
-            BlockKind::Chars { shortest, longest } => Part::Chars {
-                shortest: shortest.into(),
-                longest: longest.into(),
-            },
-        };
-        (part, number as u8)
-    };
-    params.blocks.iter().enumerate().map(part).collect()
 }
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub enum BlockKind {
     Pairs,
     /// Two stems that follow each other.
     StemPairs,
+    /// The first words of a text, beside all of them: what a text opens with, its title or its first sentence,
+    /// often says what it is about.
+    Opening,
     /// Runs of characters inside words.
     Chars {
         /// Fewest characters.
@@ -49,7 +52,7 @@ impl BlockKind {
     pub(super) fn fewest_rows(self) -> u32 {
         match self {
             Self::Words | Self::Stems => 1,
-            Self::Pairs | Self::StemPairs | Self::Chars { .. } => 2,
+            Self::Pairs | Self::StemPairs | Self::Opening | Self::Chars { .. } => 2,
         }
     }
 
@@ -75,6 +78,7 @@ impl fmt::Display for BlockKind {
             Self::Stems => f.write_str("stems"),
             Self::Pairs => f.write_str("pairs"),
             Self::StemPairs => f.write_str("stem-pairs"),
+            Self::Opening => f.write_str("opening"),
             Self::Chars { shortest, longest } if shortest == longest => write!(f, "chars{shortest}"),
             Self::Chars { shortest, longest } => write!(f, "chars{shortest}-{longest}"),
         }
@@ -90,6 +94,7 @@ impl FromStr for BlockKind {
             "stems" => return Ok(Self::Stems),
             "pairs" => return Ok(Self::Pairs),
             "stem-pairs" => return Ok(Self::StemPairs),
+            "opening" => return Ok(Self::Opening),
             _ => {}
         }
         let lengths = name.strip_prefix("chars").and_then(|lengths| {
@@ -101,8 +106,8 @@ impl FromStr for BlockKind {
                 Ok(Self::Chars { shortest, longest })
             }
             _ => Err(format!(
-                "`{name}` is no block; expected `words`, `stems`, `pairs`, `stem-pairs`, `chars4` or `chars4-5` (lengths \
-                 from 1 to {LONGEST_CHARS})"
+                "`{name}` is no block; expected `words`, `stems`, `pairs`, `stem-pairs`, `opening`, `chars4` or \
+                 `chars4-5` (lengths from 1 to {LONGEST_CHARS})"
             )),
         }
     }
@@ -276,8 +281,8 @@ mod tests {
         let message = |text: &str| text.parse::<Blocks>().unwrap_err();
         assert_eq!(
             message("word"),
-            "`word` is no block; expected `words`, `stems`, `pairs`, `stem-pairs`, `chars4` or `chars4-5` (lengths from 1 \
-             to 10)"
+            "`word` is no block; expected `words`, `stems`, `pairs`, `stem-pairs`, `opening`, `chars4` or `chars4-5` \
+             (lengths from 1 to 10)"
         );
         for text in ["", "chars", "chars5-4", "chars0", "chars4-11", "chars-4"] {
             assert!(message(text).contains("is no block"), "{text}");

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::analyzer::{Analyzer, Form, Part, STEM_MARK};
+use super::analyzer::Analyzer;
 use super::counting::TextCounter;
 use super::language::Stemmers;
+use super::parts::{Form, Part};
 use super::vocabulary::NameTable;
 use super::words::CharacterRuns;
 
@@ -116,9 +117,7 @@ impl<'c> Candidates<'c> {
         match &part.table {
             Table::Chars(chars) => name.push_str(chars.names.name(number as usize)),
             Table::Runs(runs) => {
-                if runs.form == Form::MarkedStem {
-                    name.push(STEM_MARK);
-                }
+                name.extend(runs.form.mark());
                 runs.push_name(number, &self.counter.names, name);
             }
         }
@@ -145,7 +144,7 @@ impl Runs {
     ) -> Self {
         let mut stems = NameTable::default();
         let mut unit_of_word = Vec::new();
-        if form != Form::Word {
+        if form.is_stemmed() {
             let mut stem = String::new();
             for language in 0..analyzer.stemmers().len().max(1) {
                 let unit = |word: &str| {
@@ -156,10 +155,10 @@ impl Runs {
                 unit_of_word.push(counter.names.iter().map(unit).collect());
             }
         }
-        let units = if form == Form::Word {
-            counter.names.len()
-        } else {
+        let units = if form.is_stemmed() {
             stems.len()
+        } else {
+            counter.names.len()
         };
         let mut runs = Self {
             form,
@@ -199,6 +198,7 @@ impl Runs {
 
     /// Hands each run of a text to `emit`.
     fn each(&self, words: &[u32], language: usize, mut emit: impl FnMut(u32)) {
+        let words = self.form.of(words);
         for first in 0..words.len() {
             let mut run = self.unit(words[first], language);
             if self.shortest <= 1 {
@@ -224,8 +224,8 @@ impl Runs {
 
     fn push_name(&self, run: u32, words: &NameTable, name: &mut String) {
         match (run as usize).checked_sub(self.units) {
-            None if self.form == Form::Word => name.push_str(words.name(run as usize)),
-            None => name.push_str(self.stems.name(run as usize)),
+            None if self.form.is_stemmed() => name.push_str(self.stems.name(run as usize)),
+            None => name.push_str(words.name(run as usize)),
             Some(longer) => {
                 let (shorter, unit) = self.longer[longer];
                 self.push_name(shorter, words, name);

@@ -39,9 +39,11 @@ const PAIRS_GAIN: f64 = 1.0;
 // In long texts they double the time of training, and gained nothing where this was measured.
 const LONG_PAIRS_GAIN: f64 = 1.01;
 const CHARS_GAIN: f64 = 1.03;
+const OPENING_GAIN: f64 = 1.005;
 
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
-/// have words enough in common, and what a sample of classes promised was lost again among all of them.
+/// have words enough in common, and what a sample of classes promised was lost again among all of them. Words
+/// that open the text are tried there alone: most of a short text is its opening.
 const LONG_TEXT: usize = 40;
 
 /// Trains on the first rows and says how well the second are answered, from 0 to 1.
@@ -109,7 +111,8 @@ struct Look<'l> {
 }
 
 impl Look<'_> {
-    /// First which form of the words is best, then whether runs of characters help, then pairs.
+    /// First which form of the words is best, then whether runs of characters help, or in long texts the
+    /// words that open them, then pairs.
     fn search(&mut self) -> Result<Blocks> {
         let stems = !self.params.languages.is_empty();
         let (mut units, mut score) = (vec!["words"], self.score("words")?);
@@ -154,6 +157,15 @@ impl Look<'_> {
                 with_pairs = best.clone() + pairs;
             }
             pairs_gain = PAIRS_GAIN;
+        } else {
+            // The same share of a row's length beside one block and beside two.
+            let weight = if units.len() > 1 { "0.6" } else { "0.45" };
+            let with_opening = format!("{best},opening:{weight}");
+            let of_opening = self.score(&with_opening)?;
+            if of_opening > score * OPENING_GAIN {
+                (best, score) = (with_opening, of_opening);
+                with_pairs = best.clone() + pairs;
+            }
         }
         if self.score(&with_pairs)? > score * pairs_gain {
             best = with_pairs;
@@ -240,126 +252,4 @@ fn draw(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::num::NonZeroUsize;
-
-    use super::*;
-    use crate::text::{Analyzer, CountedBlock};
-
-    /// Texts of 40 classes: a word of the class with one of many endings, so that a word is seen once or
-    /// twice.
-    fn texts(rows: usize) -> (TextCounter, LabelSets) {
-        let analyzer = Analyzer::new(&TextParams::default()).unwrap();
-        let mut labels = LabelSets::new();
-        let texts = (0..rows).map(|row| {
-            let class = row % 40;
-            labels.push([class as u32]);
-            format!(
-                "{}{} x{} of it",
-                ["brak", "dolm", "fist", "gorp"][class % 4],
-                class / 4 * 1000 + row,
-                row % 3
-            )
-        });
-        let block = CountedBlock::count(&analyzer, texts.collect::<Vec<_>>());
-        let mut counter = TextCounter::new();
-        counter.merge(block).unwrap();
-        (counter, labels)
-    }
-
-    fn session(seed: u64) -> Session<'static> {
-        Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed)
-    }
-
-    fn examples(examples: usize) -> TextKinds<'static> {
-        TextKinds {
-            examples,
-            held_out: &[],
-        }
-    }
-
-    fn chosen(judge: &Judge<'_>, rows: usize, given: &[(&str, &str)]) -> TextParams {
-        let (counter, labels) = texts(rows);
-        let params = TextParams::parse(given.iter().copied()).unwrap();
-        choose(
-            &counter,
-            &labels,
-            &examples(rows),
-            &params,
-            RowNeeds::default(),
-            judge,
-            &session(0),
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn few_rows_are_not_looked_at() {
-        let params = chosen(&|_, _, _| unreachable!(), 500, &[]);
-        assert_eq!(params.blocks.to_string(), "words");
-        assert!(params.tried.is_empty() && !params.automatic);
-    }
-
-    #[test]
-    fn words_stay_unless_more_gains_enough() {
-        let params = chosen(&|_, _, _| Ok(0.5), 2000, &[("languages", "english")]);
-        assert_eq!(params.blocks.to_string(), "words");
-        assert!(params.languages.is_empty());
-        let tried: Vec<_> = params.tried.iter().map(|tried| tried.blocks.as_str()).collect();
-        assert_eq!(
-            tried,
-            [
-                "words",
-                "stems",
-                "words,stems",
-                "words,chars4:0.6",
-                "words:0.5,chars4",
-                "words,stems,stem-pairs:0.5"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_gains_is_taken() {
-        // The more features a row has, the better.
-        let longest = |training: Dataset, _: &Dataset, _: &Session<'_>| {
-            Ok(training.rows.entries() as f64 / training.len() as f64 / 100.0)
-        };
-        let params = chosen(&longest, 2000, &[("languages", "english")]);
-        assert_eq!(params.blocks.to_string(), "words,stems,chars4:0.6,stem-pairs:0.5");
-        assert_eq!(params.languages.len(), 1);
-    }
-
-    #[test]
-    fn samples_hold_whole_classes_and_follow_the_seed() {
-        let (counter, labels) = texts(20_000);
-        let draw = |seed| draw(&counter, &labels, &examples(20_000), &session(seed)).unwrap();
-        let (sample, about, fitted) = draw(1);
-        assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
-        assert_eq!(draw(1).1, about);
-        assert_ne!(draw(2).1, about);
-    }
-
-    #[test]
-    fn names_of_classes_are_trained_on_and_never_judged() {
-        // The last 40 texts are the names of the 40 classes.
-        let (counter, labels) = texts(20_000);
-        let (sample, about, fitted) = draw(&counter, &labels, &examples(20_000 - 40), &session(1)).unwrap();
-        assert_eq!((sample.len(), about.labels.len(), fitted), (4040, 4040, 3040));
-    }
-
-    #[test]
-    fn rows_that_are_held_out_are_not_looked_at() {
-        let (counter, labels) = texts(4000);
-        // All rows of classes 0 to 19.
-        let held_out: Vec<bool> = (0..4000).map(|row| row % 40 < 20).collect();
-        let kinds = |held_out| TextKinds {
-            held_out,
-            ..examples(4000)
-        };
-        let (sample, about, _) = draw(&counter, &labels, &kinds(&held_out), &session(1)).unwrap();
-        assert_eq!((sample.len(), about.classes.len()), (2000, 20));
-        let most: Vec<bool> = (0..4000).map(|row| row >= 900).collect();
-        assert!(draw(&counter, &labels, &kinds(&most), &session(1)).is_none());
-    }
-}
+mod tests;

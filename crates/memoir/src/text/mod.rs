@@ -22,6 +22,7 @@ mod growth;
 mod language;
 mod normalize;
 mod params;
+mod parts;
 mod preprocessing;
 mod stop_words;
 mod vocabulary;

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::analyzer::{Analyzer, AnalyzerScratch, STEM_MARK};
+use super::analyzer::{Analyzer, AnalyzerScratch};
 use super::params::TextParams;
+use super::parts::{OPENING_MARK, STEM_MARK};
 use super::vocabulary::Vocabulary;
 use super::weighting::Weighting;
 use super::words::CHARACTER_MARK;
@@ -173,10 +174,10 @@ impl Preprocessing {
     }
 }
 
-/// A token as people read it: without the mark of stems, and with dots where a run of characters goes on
+/// A token as people read it: without the marks of stems and of words that open a text, and with dots where a run of characters goes on
 /// inside its word.
 fn shown(token: &str) -> Cow<'_, str> {
-    if let Some(stem) = token.strip_prefix(STEM_MARK) {
+    if let Some(stem) = token.strip_prefix([STEM_MARK, OPENING_MARK]) {
         return stem.into();
     }
     let Some(run) = token.strip_prefix(CHARACTER_MARK) else {

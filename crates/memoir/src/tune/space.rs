@@ -170,8 +170,9 @@ fn blocks(random: &mut impl Rng) -> String {
         ",chars5",
         ",chars4-5:0.7",
     ];
+    const OPENING: [&str; 3] = ["", "", ",opening:0.5"];
     let mut pick = |parts: &[&'static str]| parts.choose(random).copied().unwrap_or_default();
-    [pick(&UNITS), pick(&PAIRS), pick(&CHARS)].concat()
+    [pick(&UNITS), pick(&PAIRS), pick(&CHARS), pick(&OPENING)].concat()
 }
 
 /// A value near the one that `spec` has by default, or near what the algorithm made of it.

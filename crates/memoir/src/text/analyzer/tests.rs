@@ -53,6 +53,18 @@ fn words_are_their_own_stems_where_no_language_is_known() {
 }
 
 #[test]
+fn the_opening_is_the_first_words_behind_a_mark() {
+    let analyzer = analyzer(&[("blocks", "opening")]);
+    assert_eq!(
+        tokens(&analyzer, "A b, c d e f g h i j k l m n"),
+        [
+            "^a", "^b", "^c", "^d", "^e", "^f", "^g", "^h", "^i", "^j", "^k", "^l"
+        ]
+    );
+    assert_eq!(tokens(&analyzer, "Red cat"), ["^red", "^cat"]);
+}
+
+#[test]
 fn runs_of_words() {
     assert_eq!(
         tokens(&analyzer(&[("word-ngrams", "3")]), "One, two\tThree"),

@@ -190,7 +190,7 @@ const SETTINGS: &[&[(&str, &str)]] = &[
     &[("word-ngrams", "0"), ("char-ngrams", "3")],
     &[("stop-words", "english"), ("word-ngrams", "2")],
     &[
-        ("blocks", "words,stems,pairs,stem-pairs,chars2-3"),
+        ("blocks", "words,stems,pairs,stem-pairs,opening,chars2-3"),
         ("languages", "german,english"),
     ],
 ];

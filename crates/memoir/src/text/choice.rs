@@ -39,7 +39,8 @@ const PAIRS_GAIN: f64 = 1.0;
 // In long texts they double the time of training, and gained nothing where this was measured.
 const LONG_PAIRS_GAIN: f64 = 1.01;
 const CHARS_GAIN: f64 = 1.03;
-const OPENING_GAIN: f64 = 1.005;
+// It costs little, and a sample of few classes makes too little of it.
+const OPENING_GAIN: f64 = 1.0;
 
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
 /// have words enough in common, and what a sample of classes promised was lost again among all of them. Words
@@ -159,8 +160,12 @@ impl Look<'_> {
             pairs_gain = PAIRS_GAIN;
         } else {
             // The same share of a row's length beside one block and beside two.
-            let weight = if units.len() > 1 { "0.6" } else { "0.45" };
-            let with_opening = format!("{best},opening:{weight}");
+            let with_opening = if stems {
+                "words,stems,opening:0.6"
+            } else {
+                "words,opening:0.45"
+            }
+            .to_owned();
             let of_opening = self.score(&with_opening)?;
             if of_opening > score * OPENING_GAIN {
                 (best, score) = (with_opening, of_opening);

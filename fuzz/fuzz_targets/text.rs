@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use memoir::params::Parameters;
 use memoir::text::{Analyzer, AnalyzerScratch, TextParams, TextSettings};
 
 const SETTINGS: [&[(&str, &str)]; 6] = [

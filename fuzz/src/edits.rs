@@ -120,9 +120,13 @@ impl Parts {
         file
     }
 
+    fn array(&mut self, number: u8) -> Option<&mut (String, String, Vec<u8>)> {
+        let arrays = self.arrays.len().max(1);
+        self.arrays.get_mut(usize::from(number) % arrays)
+    }
+
     fn apply(&mut self, edit: &Edit) {
         let arrays = self.arrays.len().max(1);
-        let mut array = |number: u8| self.arrays.get_mut(usize::from(number) % arrays);
         match edit {
             Edit::Bytes {
                 array: number,
@@ -130,7 +134,7 @@ impl Parts {
                 bytes,
                 count,
             } => {
-                if let Some((_, _, content)) = array(*number)
+                if let Some((_, _, content)) = self.array(*number)
                     && !content.is_empty()
                 {
                     for (step, byte) in bytes.iter().take(1 + usize::from(count % 4)).enumerate() {
@@ -144,7 +148,7 @@ impl Parts {
                 at,
                 which,
             } => {
-                if let Some((_, element, content)) = array(*number) {
+                if let Some((_, element, content)) = self.array(*number) {
                     let size = size_of(element);
                     let numbers = content.len() / size;
                     if numbers > 0 {
@@ -162,7 +166,7 @@ impl Parts {
                 }
             }
             Edit::Fill { array: number, byte } => {
-                if let Some((_, _, content)) = array(*number) {
+                if let Some((_, _, content)) = self.array(*number) {
                     content.fill(*byte);
                 }
             }
@@ -170,7 +174,7 @@ impl Parts {
                 array: number,
                 elements,
             } => {
-                if let Some((_, element, content)) = array(*number) {
+                if let Some((_, element, content)) = self.array(*number) {
                     let change = isize::from(*elements) * size_of(element) as isize;
                     let length = content.len().saturating_add_signed(change);
                     content.resize(length, 0);

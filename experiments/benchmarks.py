@@ -57,7 +57,8 @@ class Method:
         self.made = len(runs)
         # What was reached counts, even if a later repeat met a limit; the table says how often.
         self.runs = [run for run in runs if run["status"] == "ok"]
-        self.stopped_after = next((run["train"]["cpu_seconds"] for run in runs if run["status"] != "ok"), None)
+        stopped = [run["train"]["cpu_seconds"] for run in runs if run["status"] != "ok"]
+        self.stopped_after = stopped[0] if stopped else None
         self.quality = QUALITY[several_labels]
 
     def values(self, measure):

@@ -355,7 +355,9 @@ fn rows_on_disk_make_the_model_of_rows_in_memory() {
         };
         let catalogue = Catalogue::new();
         let algorithm = catalogue.find("softmax").unwrap();
-        let method = algorithm.configure([("rescan", rescan), ("passes", "3")]).unwrap();
+        let method = algorithm
+            .configure([("rescan", rescan), ("passes", "3")])
+            .unwrap();
         let fit_options = FitOptions {
             held_out: valid.map_or(HeldOut::Nothing, |path| HeldOut::examples(read(path))),
             ..FitOptions::default()

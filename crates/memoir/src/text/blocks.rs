@@ -29,8 +29,8 @@ pub enum BlockKind {
     Pairs,
     /// Two stems that follow each other.
     StemPairs,
-    /// The first words of a text, beside all of them: what a text opens with, its title or its first sentence,
-    /// often says what it is about.
+    /// The first words of a text, beside all of them: what a text opens with, its title or its first
+    /// sentence, often says what it is about.
     Opening,
     /// Runs of characters inside words.
     Chars {

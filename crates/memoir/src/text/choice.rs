@@ -43,8 +43,8 @@ const CHARS_GAIN: f64 = 1.03;
 const OPENING_GAIN: f64 = 1.0;
 
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
-/// have words enough in common, and what a sample of classes promised was lost again among all of them. Words
-/// that open the text are tried there alone: most of a short text is its opening.
+/// have words enough in common, and what a sample of classes promised was lost again among all of them.
+/// Words that open the text are tried there alone: most of a short text is its opening.
 const LONG_TEXT: usize = 40;
 
 /// Trains on the first rows and says how well the second are answered, from 0 to 1.

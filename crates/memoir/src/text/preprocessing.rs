@@ -174,8 +174,8 @@ impl Preprocessing {
     }
 }
 
-/// A token as people read it: without the marks of stems and of words that open a text, and with dots where a
-/// run of characters goes on inside its word.
+/// A token as people read it: without the marks of stems and of words that open a text, and with dots where
+/// a run of characters goes on inside its word.
 fn shown(token: &str) -> Cow<'_, str> {
     if let Some(stem) = token.strip_prefix([STEM_MARK, OPENING_MARK]) {
         return stem.into();

@@ -189,7 +189,7 @@ impl<'b> Records<'b> {
                 return None;
             }
             let end = self.reader.position().byte() as usize;
-            if !at_end && !self.is_whole(&self.bytes[start..end]) {
+            if !at_end && !self.is_whole(start, end) {
                 return None;
             }
             if !is_comment(&record) {
@@ -198,13 +198,16 @@ impl<'b> Records<'b> {
         }
     }
 
-    /// Whether a record has ended: with a line end, and not inside quotes.
-    fn is_whole(&self, raw: &[u8]) -> bool {
+    /// Whether the record at these bytes has ended: with a line end, and not inside quotes. The reader stops
+    /// between the two characters of a line end that has two.
+    fn is_whole(&self, start: usize, end: usize) -> bool {
+        let raw = &self.bytes[start..end];
+        let has_ended = raw.ends_with(b"\n") || (raw.ends_with(b"\r") && self.bytes.get(end) == Some(&b'\n'));
         let is_open = || {
             let quotes = QuoteScanner::check(self.dialect.delimiter, raw);
             matches!(quotes, Err(BadQuote::Unclosed(_)))
         };
-        raw.ends_with(b"\n") && !(self.dialect.quoted && is_open())
+        has_ended && !(self.dialect.quoted && is_open())
     }
 }
 
@@ -276,6 +279,20 @@ mod tests {
                     "{verdict:?} {end} {text:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_first_lines_settle_it_whatever_ends_them() {
+        // Else the whole file would be read before the first row is parsed.
+        for text in [
+            "text,label\na,b\nc",
+            "text,label\r\na,b\r\nc",
+            "\"text\",\"label\"\r\n\"a\",\"b\"\r\nc",
+            "id,title;code\r\n1,x;y\r\nc",
+        ] {
+            let verdict = Dialect::sniff(Format::Csv, text.as_bytes(), false, &ReadOptions::default());
+            assert_ne!(verdict, Verdict::MoreNeeded, "{text:?}");
         }
     }
 

@@ -87,10 +87,12 @@ def stubs() -> dict[str, str]:
         ),
         "_text.pyi": stub(
             memoir.MemoirTextClassifier,
-            "import os\nfrom typing import Self\n\nfrom numpy.random import RandomState",
+            "import os\nfrom typing import Any, Self\n\n"
+            "import numpy as np\nfrom numpy.random import RandomState",
             "",
             "    def fit_file("
-            "self, path: str | os.PathLike[str], *, format: str | None = ...) -> Self: ...\n",
+            "self, path: str | os.PathLike[str], *, format: str | None = ...) -> Self: ...\n"
+            "    def overridden(self, X: Any) -> np.ndarray: ...\n",
         ),
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn report(
         sets.renumbered(&numbers)
     };
     let k = Evaluation::DEPTH.min(model.scorer().classes());
-    let (classes, scores) = predict::many(model, rows, k, Measure::Score, session)?;
+    let (classes, scores) = predict::many(model, rows, k, Measure::OwnScore, session)?;
     let mut evaluation = Evaluation::new();
     let mut best = Vec::new();
     for row in 0..sets.len() {

@@ -223,6 +223,17 @@ impl Model {
         self.inner.origin().class_counts.clone().into_pyarray(py)
     }
 
+    /// Whether some texts always get a class.
+    #[getter]
+    fn has_overrides(&self) -> bool {
+        self.inner.overrides().is_some()
+    }
+
+    /// Which of the texts always get their class.
+    fn overridden(&self, rows: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+        Ok(Held::of(rows)?.share()?.overridden(&self.inner))
+    }
+
     /// Whether rows had several labels, as far as the file tells: more labels than rows, or so it says.
     #[getter]
     fn several_labels(&self) -> bool {

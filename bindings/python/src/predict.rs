@@ -15,6 +15,8 @@ const STRIDE: usize = 64;
 pub(crate) enum Measure {
     /// Its score.
     Score,
+    /// Its score, and nothing that overrides say.
+    OwnScore,
     /// Its probability: by the model's calibration or, without one, its share in the exponentials of the
     /// best scores.
     Probability,
@@ -61,7 +63,7 @@ impl Worker {
             return Ok(());
         }
         let asked = match (measure, model.calibration()) {
-            (Measure::Score, _) => classes.len(),
+            (Measure::Score | Measure::OwnScore, _) => classes.len(),
             (Measure::Probability, Some(_)) => classes.len().max(CANDIDATES),
             (Measure::Probability, None) => classes.len().max(SHARING),
         };
@@ -69,7 +71,7 @@ impl Worker {
             .scorer()
             .top_k(row, asked, &mut self.scratch, &mut self.best);
         match (measure, model.calibration()) {
-            (Measure::Score, _) => {}
+            (Measure::Score | Measure::OwnScore, _) => {}
             (Measure::Probability, Some(_)) => {
                 model.probabilities(row, &self.best, &mut self.probabilities);
                 for (scored, &probability) in self.best.iter_mut().zip(&self.probabilities) {
@@ -77,6 +79,15 @@ impl Worker {
                 }
             }
             (Measure::Probability, None) => score_shares(&mut self.best),
+        }
+        let overriding = source.override_of(index, model);
+        if let Some(class) = overriding.filter(|_| measure != Measure::OwnScore) {
+            let highest = self.best.first().map_or(1.0, |best| best.score.max(1.0));
+            Model::put_first(class, classes.len(), &mut self.best);
+            if measure == Measure::Score && !self.best.is_empty() {
+                // Scores have no upper end: it stays the highest.
+                self.best[0].score = highest;
+            }
         }
         for ((class, score), best) in classes.iter_mut().zip(scores.iter_mut()).zip(&self.best) {
             (*class, *score) = (best.class, best.score);

@@ -2,7 +2,7 @@
 
 use memoir::prepare::Examples;
 use memoir::text::{Preprocessing, TextScratch, WeightingScheme};
-use memoir::{Cancel, Dataset, Result, Rows, Session};
+use memoir::{Cancel, Dataset, Model, Result, Rows, Session};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -85,6 +85,21 @@ impl Shared<'_> {
             Self::Vectors(source) => source.len(),
             Self::Texts(texts) => texts.len(),
         }
+    }
+
+    /// The class that row `index` always gets.
+    pub(crate) fn override_of(&self, index: usize, model: &Model) -> Option<u32> {
+        match self {
+            Self::Vectors(_) => None,
+            Self::Texts(texts) => model.override_of(texts[index]),
+        }
+    }
+
+    /// Which rows always get their class.
+    pub(crate) fn overridden(&self, model: &Model) -> Vec<bool> {
+        (0..self.len())
+            .map(|row| self.override_of(row, model).is_some())
+            .collect()
     }
 
     /// Appends the weighted row `index` to `rows`.

@@ -96,24 +96,39 @@ pub(crate) struct Shape {
     pub(crate) names: bool,
     /// What scores are called: `probability` or `score`.
     pub(crate) measure: &'static str,
+    /// Whether a column says which answers overrides decide.
+    pub(crate) marks_overrides: bool,
 }
 
 impl Shape {
     /// The columns behind those of the input.
     fn columns(&self) -> Vec<Column> {
         match self.layout {
-            Layout::Wide => (1..=self.answers)
-                .flat_map(|rank| self.answer_columns(&format!("_{rank}")))
-                .collect(),
+            Layout::Wide => {
+                let answers = (1..=self.answers).flat_map(|rank| self.answer_columns(&format!("_{rank}")));
+                answers.chain(self.override_column()).collect()
+            }
             Layout::Long => {
                 let position = ["row", "rank"].map(|name| Column::new(name, CellKind::Whole));
-                position.into_iter().chain(self.answer_columns("")).collect()
+                let answer = position.into_iter().chain(self.answer_columns(""));
+                answer.chain(self.override_column()).collect()
             }
         }
     }
 }
 
 impl Shape {
+    fn override_column(&self) -> Option<Column> {
+        self.marks_overrides
+            .then(|| Column::new("override", CellKind::Text))
+    }
+
+    fn override_cell<'s>(&self, shown: Option<&Shown<'s>>) -> Option<Cell<'s>> {
+        let is_override = shown.is_some_and(|shown| shown.is_override);
+        self.marks_overrides
+            .then_some(Cell::Text(if is_override { "true" } else { "false" }))
+    }
+
     /// The columns of one answer.
     fn answer_columns(&self, ending: &str) -> Vec<Column> {
         let text = |name: &str| Column::new(format!("{name}{ending}"), CellKind::Text);
@@ -198,12 +213,14 @@ impl<'w> AnswerTable<'w> {
                 }
                 let width = self.shape.answer_columns("").len();
                 cells.resize(self.kept + width * self.shape.answers, Cell::Empty);
+                cells.extend(self.shape.override_cell(answers.first()));
                 self.writer.write(&cells)
             }
             Layout::Long => (1..).zip(answers).try_for_each(|(rank, shown)| {
                 cells.truncate(self.kept);
                 cells.extend([Cell::Whole(self.rows), Cell::Whole(rank)]);
                 cells.extend(self.shape.answer_cells(shown));
+                cells.extend(self.shape.override_cell(Some(shown)));
                 self.writer.write(&cells)
             }),
         };

@@ -25,6 +25,8 @@ pub(crate) struct Answers<W: Write> {
     /// Whether notations and names are shown.
     described: bool,
     scores: bool,
+    /// Whether answers that overrides decide are marked.
+    marks_overrides: bool,
     sink: Sink<W>,
     rows: u64,
 }
@@ -37,6 +39,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) notation: &'a str,
     pub(crate) name: &'a str,
     pub(crate) score: f32,
+    /// Whether the text always gets this class.
+    pub(crate) is_override: bool,
 }
 
 impl<'a> Shown<'a> {
@@ -57,6 +61,7 @@ impl<'a> Shown<'a> {
             notation: model.notation_of_class(class).unwrap_or(""),
             name: model.name_of_class(class, languages).unwrap_or(""),
             score,
+            is_override: false,
         }
     }
 }
@@ -69,7 +74,13 @@ enum Sink<W: Write> {
 
 impl<W: Write> Answers<W> {
     /// Begins to write; scores, notations and names are given only if asked for.
-    pub(crate) fn new(form: Form, scores: bool, described: bool, writer: W) -> io::Result<Self> {
+    pub(crate) fn new(
+        form: Form,
+        scores: bool,
+        described: bool,
+        marks_overrides: bool,
+        writer: W,
+    ) -> io::Result<Self> {
         let sink = match form {
             Form::Text => Sink::Text(writer),
             Form::Jsonl => Sink::Jsonl(writer),
@@ -82,6 +93,9 @@ impl<W: Write> Answers<W> {
                 if scores {
                     header.push("score");
                 }
+                if marks_overrides {
+                    header.push("override");
+                }
                 table.write_record(&header).map_err(cause)?;
                 Sink::Csv(Box::new(table))
             }
@@ -89,6 +103,7 @@ impl<W: Write> Answers<W> {
         Ok(Self {
             described,
             scores,
+            marks_overrides,
             sink,
             rows: 0,
         })
@@ -112,6 +127,9 @@ impl<W: Write> Answers<W> {
                     if self.scores {
                         write!(out, ":{}", shown.score)?;
                     }
+                    if shown.is_override {
+                        out.write_all(b" [override]")?;
+                    }
                 }
                 out.write_all(b"\n")
             }
@@ -133,6 +151,10 @@ impl<W: Write> Answers<W> {
                         answers.iter().map(|shown| exact(shown.score)).collect();
                     object.insert("scores".to_owned(), scores.into());
                 }
+                if self.marks_overrides {
+                    let is_override = answers.first().is_some_and(|shown| shown.is_override);
+                    object.insert("override".to_owned(), is_override.into());
+                }
                 serde_json::to_writer(&mut *out, &object)?;
                 out.write_all(b"\n")
             }
@@ -147,6 +169,9 @@ impl<W: Write> Answers<W> {
                     }
                     if self.scores {
                         record.push(&score);
+                    }
+                    if self.marks_overrides {
+                        record.push(if shown.is_override { "true" } else { "false" });
                     }
                     table.write_record(&record).map_err(cause)?;
                 }
@@ -179,10 +204,11 @@ mod tests {
             notation: "7.1",
             name,
             score,
+            is_override: false,
         };
         let odd = shown("tab\tquote\"line\nback\\", "", 0.1);
         let mut bytes = Vec::new();
-        let mut answers = Answers::new(form, scores, described, &mut bytes).unwrap();
+        let mut answers = Answers::new(form, scores, described, false, &mut bytes).unwrap();
         answers
             .write([odd, shown("a:b", "A to B", -2.5)].into_iter())
             .unwrap();
@@ -228,6 +254,37 @@ mod tests {
             )
         );
         assert!(written(Form::Jsonl, false, false).starts_with(r#"{"classes":["tab"#));
+    }
+
+    #[test]
+    fn overrides_are_marked_in_every_form() {
+        let shown = |class, is_override| Shown {
+            class,
+            notation: "",
+            name: "",
+            score: 1.0,
+            is_override,
+        };
+        let written = |form| {
+            let mut bytes = Vec::new();
+            let mut answers = Answers::new(form, true, false, true, &mut bytes).unwrap();
+            answers
+                .write([shown("a", true), shown("b", false)].into_iter())
+                .unwrap();
+            answers.write([shown("b", false)].into_iter()).unwrap();
+            drop(answers);
+            String::from_utf8(bytes).unwrap()
+        };
+        assert_eq!(written(Form::Text), "a:1 [override]\tb:1\nb:1\n");
+        assert_eq!(
+            written(Form::Jsonl),
+            "{\"classes\":[\"a\",\"b\"],\"override\":true,\"scores\":[1.0,1.0]}\n\
+             {\"classes\":[\"b\"],\"override\":false,\"scores\":[1.0]}\n"
+        );
+        assert_eq!(
+            written(Form::Csv),
+            "row,rank,class,score,override\n1,1,a,1,true\n1,2,b,1,false\n2,1,b,1,false\n"
+        );
     }
 
     #[test]

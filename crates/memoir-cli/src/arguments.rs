@@ -35,9 +35,18 @@ pub(crate) struct Reading {
     no_header: bool,
     /// Column (csv, tsv) or key (jsonl) of the text [default: text]
     ///
-    /// several columns as in title,abstract
+    /// several columns as in title,abstract; with weights, as in title:2,abstract, the words of each are
+    /// features of their own
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
+    /// Columns whose values are features beside the text, such as industry,region
+    ///
+    /// a weight may follow, as in industry:1,region; it is 0.5 otherwise
+    #[arg(long, value_name = "NAMES", hide_short_help = true)]
+    category_column: Option<String>,
+    /// Columns of numbers whose ranges are features beside the text, such as salary
+    #[arg(long, value_name = "NAMES", hide_short_help = true)]
+    numeric_column: Option<String>,
     /// Column or key of the labels [default: label]
     #[arg(long, value_name = "NAME")]
     label_column: Option<String>,
@@ -67,6 +76,8 @@ impl Reading {
             delimiter: self.delimiter,
             no_header: self.no_header,
             text_column: self.text_column.clone(),
+            category_column: self.category_column.clone(),
+            numeric_column: self.numeric_column.clone(),
             label_column: self.label_column.clone(),
             weight_column: self.weight_column.clone(),
             label_separator: self.label_separator.clone(),

@@ -151,6 +151,7 @@ impl<'m> PromisedAnswers<'m> {
                 notation: vocabulary.notation(node.node).unwrap_or(""),
                 name: vocabulary.name_in(node.node, languages).unwrap_or(""),
                 score,
+                is_override: false,
             },
             (class, _) => Shown::one(class.unwrap_or(node.node), score, self.model, languages),
         }

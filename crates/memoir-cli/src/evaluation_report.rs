@@ -4,13 +4,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use memoir::eval::{ConfidenceReport, HierarchyReport, Report};
+use memoir::eval::{HierarchyReport, Report};
 use memoir::model::write_beside;
 use memoir::{Error, Result};
-use memoir_report::chart::{Axis, BLUE, Chart, ORANGE};
 use memoir_report::html::{escape, page};
 use memoir_report::names::with_name;
-use memoir_report::sizes::{show_count, show_counted};
+use memoir_report::sizes::show_count;
+
+use crate::evaluation_pictures;
 
 const STYLE: &str = "\
 body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -26,11 +27,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 
 /// Writes `report.html`, `report.md`, and the plots if there is something to plot, into `folder`.
 pub(crate) fn write(folder: &Path, report: &Report, model: &str, data: &str) -> Result<()> {
-    let mut plots = Vec::new();
-    if let Some(confidence) = &report.confidence {
-        plots.push(("reliability.svg", reliability(confidence)));
-        plots.push(("coverage.svg", coverage(confidence)));
-    }
+    let plots = evaluation_pictures::all(report);
     let tables = tables(report);
     let title = format!("{model} on {data}");
     for (name, plot) in &plots {
@@ -45,62 +42,6 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
         out.write_all(text.as_bytes())
             .map_err(|reason| Error::io(path, "cannot write", reason))
     })
-}
-
-/// A chart whose axes both are shares.
-fn share_chart(title: &str, along: &str, upwards: &str) -> Chart {
-    let [along, upwards] = [along, upwards].map(|name| Axis::linear(name, (0.0, 1.0), 2));
-    Chart::new(title, along, upwards)
-}
-
-/// Mean probability against share of right answers.
-fn reliability(report: &ConfidenceReport) -> String {
-    let title = format!(
-        "Reliability: expected calibration error {:.4}",
-        report.expected_calibration_error
-    );
-    let upwards = "share of right answers; bars: share of rows";
-    let mut chart = share_chart(&title, "probability given", upwards);
-    let rows: u64 = report.reliability.iter().map(|bin| bin.rows).sum();
-    for bin in &report.reliability {
-        chart.bar((bin.from, bin.to), bin.rows as f64 / rows as f64, BLUE);
-    }
-    chart.dashes((0.0, 0.0), (1.0, 1.0), ORANGE, "");
-    chart.line(
-        report
-            .reliability
-            .iter()
-            .map(|bin| (bin.confidence, bin.accuracy)),
-        BLUE,
-    );
-    for bin in &report.reliability {
-        let what = format!(
-            "{}: probability {:.3}, right {:.3}",
-            show_counted(bin.rows, "row"),
-            bin.confidence,
-            bin.accuracy
-        );
-        chart.dot((bin.confidence, bin.accuracy), BLUE, &what);
-    }
-    chart.finish()
-}
-
-/// Share of rows answered against accuracy on them.
-fn coverage(report: &ConfidenceReport) -> String {
-    let along = "share of rows answered, surest first";
-    let mut chart = share_chart(
-        "Rows that can be answered at each accuracy",
-        along,
-        "accuracy on them",
-    );
-    chart.line(report.curve.iter().copied(), BLUE);
-    for coverage in &report.coverage {
-        if let Some(threshold) = coverage.threshold {
-            let what = format!("{:.1}% from probability {threshold}", 100.0 * coverage.coverage);
-            chart.dot((coverage.coverage, coverage.accuracy), ORANGE, &what);
-        }
-    }
-    chart.finish()
 }
 
 /// A table with a heading; the first row names the columns.

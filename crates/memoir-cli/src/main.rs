@@ -8,9 +8,11 @@ mod arguments;
 mod back_off;
 mod class_lists;
 mod demo_corpus;
+mod evaluation_pictures;
 mod evaluation_report;
 mod evaluation_tables;
 mod failure;
+mod feature_names;
 mod gap_plot;
 mod help;
 mod interrupt;
@@ -68,6 +70,8 @@ enum Verb {
     Explain(verbs::explain::Arguments),
     /// List the classes of a model; rename, merge or retire classes without training again
     Classes(verbs::classes::Arguments),
+    /// Give texts a class that they always get, or list these texts
+    Overrides(verbs::overrides::Arguments),
     /// Write rows as a model sees them, for other programs
     Vectors(verbs::vectors::Arguments),
     /// Store a model in fewer bytes
@@ -160,6 +164,7 @@ fn run(context: &Context) -> anyhow::Result<()> {
         Verb::Inspect(arguments) => verbs::inspect::run(&arguments, context),
         Verb::Margins(arguments) => verbs::margins::run(&arguments, context),
         Verb::Explain(arguments) => verbs::explain::run(&arguments, context),
+        Verb::Overrides(arguments) => verbs::overrides::run(&arguments, context),
         Verb::Vectors(arguments) => verbs::vectors::run(&arguments, context),
         Verb::Classes(arguments) => verbs::classes::run(&arguments, context),
         #[cfg(unix)]

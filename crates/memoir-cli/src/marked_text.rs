@@ -19,6 +19,8 @@ body { font-family: sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1e
 mark { padding: 0.1em; border-radius: 0.2em }
 td, th { padding: 0.2em 0.8em; text-align: right }
 td:last-child, th:last-child { text-align: left }
+h2 { border-top: 1px solid #ddd; padding-top: 1em; font-size: 1em }
+pre { white-space: pre-wrap }
 .answer b { color: #176b1c }
 .runner-up b { color: #a11 }
 ";
@@ -64,13 +66,46 @@ fn candidate(name: &str, candidate: &Candidate) -> String {
 
 /// The whole explanation as one page.
 pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
+    html::page("Explanation", STYLE, &part(text, marks, explanation))
+}
+
+/// What stands in front of the explanations of many rows on one page.
+pub(crate) fn page_start() -> String {
+    let whole = html::page("Explanations", STYLE, BODY);
+    whole.split(BODY).next().unwrap_or_default().to_owned()
+}
+
+/// What stands behind them.
+pub(crate) fn page_end() -> String {
+    let whole = html::page("Explanations", STYLE, BODY);
+    whole.split(BODY).nth(1).unwrap_or_default().to_owned()
+}
+
+/// Stands for the body of a page.
+const BODY: &str = "<!-- rows -->";
+
+/// The heading of one row of many.
+pub(crate) fn heading(lines: &[String]) -> String {
+    let (first, others) = lines
+        .split_first()
+        .map_or(("", &[][..]), |(first, others)| (first.as_str(), others));
+    let others: Vec<String> = others.iter().map(|line| escape(line)).collect();
+    format!("<h2>{}</h2>\n<pre>{}</pre>\n", escape(first), others.join("\n"))
+}
+
+/// A text as it may stand on a page, with its columns.
+fn shown(text: &str) -> String {
+    escape(text).replace('\u{1f}', " [").replace('\u{1e}', "] ")
+}
+
+/// The explanation as a part of a page.
+pub(crate) fn part(text: &str, marks: &[Mark], explanation: &Explanation) -> String {
     let mut page = String::new();
     if explanation.features.is_empty() {
-        let body = format!(
+        return format!(
             "<p class=\"text\">{}</p>\n<p>No answer: nothing in it is known to the model.</p>\n",
-            escape(text)
+            shown(text)
         );
-        return html::page("no answer", STYLE, &body);
     }
     page += &candidate("answer", &explanation.answer);
     if let Some(runner_up) = &explanation.runner_up {
@@ -79,7 +114,7 @@ pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
     let strongest = strongest(marks);
     page += "<p class=\"text\">";
     for mark in marks {
-        let part = escape(text.get(mark.range.clone()).unwrap_or_default());
+        let part = shown(text.get(mark.range.clone()).unwrap_or_default());
         let strength = mark.decides.abs() / strongest;
         if strength > FAINT {
             let color = if mark.decides > 0.0 {
@@ -114,8 +149,7 @@ pub(crate) fn page(text: &str, marks: &[Mark], explanation: &Explanation) -> Str
             others.for_answer, others.for_runner_up, others.count
         );
     }
-    page += "</table>\n";
-    html::page("Explanation", STYLE, &page)
+    page + "</table>\n"
 }
 
 #[cfg(test)]

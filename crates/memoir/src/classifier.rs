@@ -211,11 +211,16 @@ impl<'a, A: AlgorithmParams> Classifier<'a, A> {
 
     /// Learns from a file of labelled rows, whose format its name or its first line tells.
     pub fn fit_file(self, path: impl AsRef<Path>) -> Result<Model> {
-        let options = self.reading.clone();
-        self.fit_examples(Examples::Read {
+        let options = match self.base_model {
+            Some(model) => model.reading(self.reading.clone()),
+            None => self.reading.clone(),
+        };
+        let mut model = self.fit_examples(Examples::Read {
             source: Source::new(path),
             options: &options,
-        })
+        })?;
+        model.remember(&options);
+        Ok(model)
     }
 
     /// Learns from texts that have one label each.

@@ -14,6 +14,7 @@ from . import _memoir
 from ._classifier import MemoirClassifier
 from ._client import Answer, AsyncClient, Client, ServiceError
 from ._explanation import Explanation, FeatureShare, FeatureWeight
+from ._frames import column_text
 from ._keeping import file_path
 from ._memoir import __version__
 from ._parameters import algorithms
@@ -33,6 +34,7 @@ __all__ = [
     "TopK",
     "__version__",
     "algorithms",
+    "column_text",
     "load",
 ]
 

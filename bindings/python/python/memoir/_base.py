@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from . import _callbacks, _inputs, _labels, _memoir, _parameters, _targets, _weights
 from ._describing import Describing
+from ._frames import FramePredicting
 from ._keeping import Keeping
 from ._part import copied
 from ._predicting import Predicting
@@ -40,7 +41,9 @@ COMMON = {
 """Parameters that are not the algorithm's, with their defaults."""
 
 
-class MemoirBase(_callbacks.Support, Predicting, Describing, Keeping, ClassifierMixin, BaseEstimator):
+class MemoirBase(
+    _callbacks.Support, Predicting, FramePredicting, Describing, Keeping, ClassifierMixin, BaseEstimator
+):
     """The part of the estimators that does not depend on what a row is."""
 
     def _text_options(self) -> list[tuple[str, str]]:

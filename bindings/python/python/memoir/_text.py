@@ -7,9 +7,11 @@ import os
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from . import _callbacks, _inputs, _memoir, _parameters
 from ._base import COMMON, MemoirBase
+from ._frames import text_rows
 from ._keeping import file_path
 from ._parameters import ALGORITHM_DEFAULTS, TEXT_DEFAULTS, takes
 from ._targets import Given
@@ -111,6 +113,32 @@ class MemoirTextClassifier(MemoirBase):
         met = np.array(model.class_names(), dtype=object)
         self._take(model, met, np.sort(met), None)
 
+    def overridden(self, X: Any) -> np.ndarray:
+        """Which texts always get their class, as ``memoir overrides`` has put it into the model file.
+
+        Parameters
+        ----------
+        X : texts
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_rows,)
+            True where the first answer is not the model's own.
+
+        Examples
+        --------
+        >>> from memoir import MemoirTextClassifier
+        >>> model = MemoirTextClassifier().fit(["red apple", "blue sky"], ["fruit", "weather"])
+        >>> model.overridden(["red apple"]).tolist()
+        [False]
+        """
+        check_is_fitted(self, "_model")
+        return np.array(self._model.overridden(_inputs.texts(X)), dtype=bool)
+
+    def _frame_rows(self, frame: Any, text: str | None, category: str | None, numeric: str | None) -> Any:
+        return text_rows(frame, text, category, numeric)
+
     def _text_options(self) -> list[tuple[str, str]]:
         return _parameters.text_parameters(self)
 
@@ -130,7 +158,9 @@ class MemoirTextClassifier(MemoirBase):
         if text.get("blocks"):
             # These describe a single block of words and n-grams, which this model does not have.
             text.update(dict.fromkeys(("word_ngrams", "char_ngrams", "char_ngrams_from", "stem"), "auto"))
-        told = {name: value for name, value in text.items() if value != TEXT_DEFAULTS[name]}
+        told = {
+            name: text[name] for name in text if name in TEXT_DEFAULTS and text[name] != TEXT_DEFAULTS[name]
+        }
         return {**super()._told_parameters(about), **told}
 
     def __sklearn_tags__(self):

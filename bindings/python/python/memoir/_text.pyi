@@ -1,8 +1,9 @@
 """Written by stubs.py from the library's tables of parameters."""
 
 import os
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
 from numpy.random import RandomState
 
 from ._base import MemoirBase
@@ -103,3 +104,4 @@ class MemoirTextClassifier(MemoirBase):
         neighbours: int = ...,
     ) -> None: ...
     def fit_file(self, path: str | os.PathLike[str], *, format: str | None = ...) -> Self: ...
+    def overridden(self, X: Any) -> np.ndarray: ...

@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{ArgGroup, Args, Command};
 use memoir::data::{Format, ReadOptions, Source};
+use memoir::dataset::readable;
 use memoir::model::{Candidate, Explanation, FeatureWeight};
+use memoir::prepare::Extras;
 use memoir::text::{Input, TextScratch};
 use memoir::{Error, Model, Rows, Session, prepare};
 use memoir_report::names::{on_one_line, with_name};
 use serde::Serialize;
 
 use crate::arguments::{Reading, Running, parse_positive, silent_session};
+use crate::feature_names::FeatureNames;
 use crate::output::{print, write_error};
 use crate::progress::Progress;
 use crate::sources;
@@ -27,6 +30,8 @@ use crate::{Context, marked_text};
   memoir explain m.memoir --text 'printer out of toner' --html > why.html
   memoir explain m.memoir --row '3:1 17:0.5'
   memoir explain m.memoir --data new.csv --json > why.jsonl
+  memoir explain m.memoir --data new.csv --html > why.html
+  memoir explain m.memoir --data new.svm --feature-names words.txt
   memoir explain m.memoir --class hardware --top 20")]
 pub(crate) struct Arguments {
     /// The model file
@@ -44,8 +49,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     class: Option<String>,
     /// Print a page with the words of the text marked: green for the answer, red for the runner-up
-    #[arg(long, requires = "text", conflicts_with_all = ["json", "row", "data", "class"])]
+    ///
+    /// with --data, one page with all rows
+    #[arg(long, conflicts_with_all = ["json", "row", "class"])]
     html: bool,
+    /// File with a name for each feature of the vectors, one per line, the first feature first
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    feature_names: Option<PathBuf>,
     /// How many features to show
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_positive)]
     top: NonZeroUsize,
@@ -62,6 +72,14 @@ pub(crate) struct Arguments {
 #[derive(Serialize)]
 struct OfLine<'a> {
     line: u64,
+    /// The text, if rows are texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    /// The labels that came with the row.
+    labels: Vec<&'a str>,
+    /// The class that the text always gets.
+    #[serde(rename = "override", skip_serializing_if = "Option::is_none")]
+    overriding: Option<&'a str>,
     #[serde(flatten)]
     explanation: Told<'a>,
 }
@@ -111,8 +129,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let model = Model::load(&arguments.model, &context.catalogue)?;
     let progress = Progress::beside_answers(arguments.running.quiet);
     let session = arguments.running.session(context, &progress)?;
+    let names = match &arguments.feature_names {
+        Some(path) => Some(FeatureNames::read(path, &model)?),
+        None => None,
+    };
     if let Some(data) = &arguments.data {
-        explain_data(arguments, data, &model, &session)?;
+        explain_data(arguments, data, names.as_ref(), &model, &session)?;
         progress.clear();
         return Ok(());
     }
@@ -124,7 +146,10 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
                 arguments.model.display()
             );
         };
-        let features = model.class_features(class, top, &session)?;
+        let mut features = model.class_features(class, top, &session)?;
+        if let Some(names) = &names {
+            names.name_all(features.iter_mut().map(|share| (share.feature, &mut share.name)));
+        }
         if arguments.json {
             serde_json::to_string_pretty(&features)? + "\n"
         } else {
@@ -142,10 +167,19 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             (None, row) => vector(row.as_deref().unwrap_or_default(), &model, context)?,
         };
         let mut explanation = model.explain_row(rows.row(0))?;
+        if let Some(names) = &names {
+            names.name_explanation(&mut explanation);
+        }
         let text = arguments.text.as_deref().unwrap_or_default();
         let marks = model.mark(text, &explanation);
         explanation.shorten(top);
         model.show_runs(text, &mut explanation);
+        let overriding = model.override_of(text).map(|class| model.classes().name(class));
+        if let Some(class) = overriding {
+            session.note(format!(
+                "the text always gets `{class}`; this is what the model itself says"
+            ));
+        }
         if arguments.json {
             serde_json::to_string_pretty(&Told::new(&explanation))? + "\n"
         } else if arguments.html {
@@ -163,6 +197,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
 fn explain_data(
     arguments: &Arguments,
     data: &Path,
+    names: Option<&FeatureNames>,
     model: &Model,
     session: &Session<'_>,
 ) -> anyhow::Result<()> {
@@ -172,19 +207,51 @@ fn explain_data(
         sources::open(&[data])?,
         model.reading(arguments.reading.options()),
     );
-    prepare::stream_with(source, &options, model.preprocessing(), session, |block| {
-        model.explain_rows(&block.rows, arguments.top.get(), session, |row, explanation| {
-            let line = block.lines[row];
+    let extras = Extras {
+        overrides: model.overrides(),
+        texts: true,
+    };
+    let top = arguments.top.get();
+    // Words are marked by all that they decide, also those that are not listed.
+    let listed = if arguments.html { usize::MAX } else { top };
+    if arguments.html {
+        write!(out, "{}", marked_text::page_start()).map_err(write_error)?;
+    }
+    let preprocessing = model.preprocessing();
+    prepare::stream_with_extras(source, &options, preprocessing, extras, session, |block| {
+        model.explain_rows(&block.rows, listed, session, |row, mut explanation| {
+            if let Some(names) = names {
+                names.name_explanation(&mut explanation);
+            }
+            let text = block.texts.get(row).map(String::as_str);
+            let shown = text.map(readable);
+            let labels = block.labels.row(row).iter();
+            let told = OfLine {
+                line: block.lines[row],
+                text: shown.as_deref(),
+                labels: labels.map(|&label| block.classes.name(label)).collect(),
+                overriding: block.override_of(row).map(|class| model.classes().name(class)),
+                explanation: Told::new(&explanation),
+            };
             let written = if arguments.json {
-                let told = OfLine {
-                    line,
-                    explanation: Told::new(&explanation),
-                };
                 serde_json::to_writer(&mut out, &told)
                     .map_err(io::Error::from)
                     .and_then(|()| writeln!(out))
+            } else if arguments.html {
+                let heading = marked_text::heading(&told.heading());
+                drop(told);
+                let text = text.unwrap_or_default();
+                let marks = model.mark(text, &explanation);
+                explanation.shorten(top);
+                model.show_runs(text, &mut explanation);
+                write!(out, "{heading}{}", marked_text::part(text, &marks, &explanation))
             } else {
-                write!(out, "{separator}line {line}\n{}", table(&explanation))
+                write!(
+                    out,
+                    "{separator}{}\n{}",
+                    told.heading().join("\n"),
+                    table(&explanation)
+                )
             };
             separator = "\n";
             written.map_err(write_error)
@@ -192,7 +259,28 @@ fn explain_data(
         // Whoever feeds single lines gets each answer at once.
         out.flush().map_err(write_error)
     })?;
+    if arguments.html {
+        write!(out, "{}", marked_text::page_end()).map_err(write_error)?;
+        out.flush().map_err(write_error)?;
+    }
     Ok(())
+}
+
+impl OfLine<'_> {
+    /// What is known of the row, line by line.
+    fn heading(&self) -> Vec<String> {
+        let mut lines = vec![format!("line {}", self.line)];
+        lines.extend(self.text.map(|text| format!("text       {}", on_one_line(text))));
+        if !self.labels.is_empty() {
+            let labels: Vec<_> = self.labels.iter().map(|label| on_one_line(label)).collect();
+            lines.push(format!("label      {}", labels.join(" | ")));
+        }
+        lines.extend(
+            self.overriding
+                .map(|class| format!("override   {}", on_one_line(class))),
+        );
+        lines
+    }
 }
 
 /// Whether the output is a terminal whose user has nothing against colours.

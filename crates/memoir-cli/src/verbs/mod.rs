@@ -15,6 +15,7 @@ pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod margins;
+pub(crate) mod overrides;
 pub(crate) mod predict;
 pub(crate) mod prepare;
 #[cfg(feature = "serve")]

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use memoir::data::{KeepColumns, Kept, ReadOptions};
 use memoir::model::{Predictions, write_beside};
-use memoir::prepare::Block;
+use memoir::prepare::{Block, Extras};
 use memoir::{Model, Result, Scored, Session, prepare};
 use memoir_report::sizes::{show_count, show_counted};
 
@@ -199,8 +199,9 @@ impl Predicting<'_> {
         let arguments = self.arguments;
         let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let scores = arguments.scores || arguments.raw_scores;
-        let mut answers =
-            Answers::new(arguments.output, scores, arguments.names, stdout).map_err(write_error)?;
+        let marks = self.model.overrides().is_some();
+        let answers = Answers::new(arguments.output, scores, arguments.names, marks, stdout);
+        let mut answers = answers.map_err(write_error)?;
         self.stream(KeepColumns::None, |this, block| {
             this.answer(&block, |_, shown| {
                 answers.write(shown.iter().copied()).map_err(write_error)
@@ -226,6 +227,7 @@ impl Predicting<'_> {
             },
             names: arguments.names,
             measure: if raw { "score" } else { "probability" },
+            marks_overrides: self.model.overrides().is_some(),
         };
         write_beside(path, |out| {
             let mut out = Some(out);
@@ -256,7 +258,11 @@ impl Predicting<'_> {
             ..self.model.reading(self.arguments.reading.options())
         };
         let (preprocessing, session) = (self.model.preprocessing(), self.session);
-        prepare::stream_with(source, &options, preprocessing, session, |block| {
+        let extras = Extras {
+            overrides: self.model.overrides(),
+            ..Extras::default()
+        };
+        prepare::stream_with_extras(source, &options, preprocessing, extras, session, |block| {
             take(self, block)
         })?;
         Ok(())
@@ -277,10 +283,20 @@ impl Predicting<'_> {
             self.rows += 1;
             let best = self.sure(&answers, row);
             let (model, languages) = (self.model, &self.arguments.language);
-            let shown: Vec<Shown<'_>> = match &mut self.promised {
+            let mut shown: Vec<Shown<'_>> = match &mut self.promised {
                 Some(promised) => promised.answers(best, languages),
                 None => Shown::all(best, model, languages).collect(),
             };
+            if let Some(class) = block.override_of(row) {
+                let decided = Shown {
+                    is_override: true,
+                    ..Shown::one(class, 1.0, model, languages)
+                };
+                shown.retain(|other| other.class != decided.class);
+                shown.insert(0, decided);
+                // What is certain is a set of one.
+                shown.truncate(if self.promised.is_some() { 1 } else { self.top_k });
+            }
             self.unanswered += u64::from(shown.is_empty());
             write(Some((&block.kept, row)), &shown)?;
         }

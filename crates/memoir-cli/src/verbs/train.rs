@@ -221,6 +221,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     };
     let mut model = train::fit(&method, examples(&arguments.data)?, fit_options, &session)?;
     model.remember(&options);
+    for doubt in doubts(&model) {
+        session.note(doubt);
+    }
     if let Some(precision) = arguments.precision {
         model = model.with_precision(precision.into())?;
     }
@@ -236,6 +239,23 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         print(&(summary(&model, &arguments.model, start.elapsed())? + "\n"))?;
     }
     Ok(())
+}
+
+/// What the user of a model should know before relying on it.
+fn doubts(model: &Model) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if model.classes().len() == 1 {
+        let class = model.classes().name(0);
+        doubts.push(format!(
+            "there is one class only, so every row will get `{class}`"
+        ));
+    } else if model.calibration().is_none() && model.origin().algorithm == Catalogue::DEFAULT_ALGORITHM {
+        doubts.push(format!(
+            "{} are too few to calibrate, so scores will be no probabilities; give `--valid` or `--valid-fraction`",
+            show_counted(model.origin().rows, "row")
+        ));
+    }
+    doubts
 }
 
 /// Where checkpoints go: beside the model, with one more ending.

@@ -142,13 +142,15 @@ fn a_report_is_one_page_with_its_plots() {
     let page = read("report.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(
-        page.matches("<svg").count() == 2 && !page.contains("src="),
+        page.matches("<svg").count() == 4 && !page.contains("src="),
         "all in one page"
     );
     assert!(page.contains("By class frequency") && page.contains("Rows that can be automated"));
     let plot = read("reliability.svg");
     assert!(plot.starts_with("<svg") && plot.ends_with("</svg>\n") && plot.contains("<circle"));
     assert!(read("coverage.svg").contains("<polyline"));
+    assert!(read("tail.svg").contains("What small and large classes get"));
+    assert!(read("confusions.svg").contains("fill-opacity"));
     assert!(read("report.md").contains("![reliability.svg](reliability.svg)"));
 }
 

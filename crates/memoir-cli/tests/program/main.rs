@@ -17,6 +17,7 @@ mod margins;
 mod odd_files;
 mod odd_rows;
 mod odd_streams;
+mod overrides;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod several_files;

@@ -197,7 +197,7 @@ fn rows_without_a_known_word_get_no_answer() {
             "text\nxylophone\n",
             "explain m --data FILE",
             PrintsAndSays(
-                "line 2\nno answer: nothing in it is known to the model\n",
+                "line 2\ntext       xylophone\nno answer: nothing in it is known to the model\n",
                 "1 row has no known word",
             ),
         ),
@@ -206,7 +206,10 @@ fn rows_without_a_known_word_get_no_answer() {
             "a.csv",
             "text\nxylophone\n",
             "explain m --data FILE --json",
-            Prints("{\"line\":2,\"answer\":null,\"runner_up\":null,\"features\":[]}\n"),
+            Prints(concat!(
+                r#"{"line":2,"text":"xylophone","labels":[],"answer":null,"runner_up":null,"features":[]}"#,
+                "\n"
+            )),
         ),
     ]);
 }

@@ -97,6 +97,9 @@ pub(crate) struct RowAnswers<'v> {
     answers: Vec<ClassAnswer<'v>>,
     /// Whether even the best class was less probable than asked for.
     abstained: bool,
+    /// Whether the first answer is a class that this text always gets.
+    #[serde(rename = "override", skip_serializing_if = "std::ops::Not::not")]
+    is_override: bool,
     /// The narrowest class or broader concept that is sure enough, if `back_off` was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     back_off: Option<ClassAnswer<'v>>,
@@ -159,6 +162,10 @@ pub(crate) async fn predict(
             ));
         }
     };
+    let overridden = questions
+        .iter()
+        .map(|question| version.engine.override_of(question).is_some());
+    let overridden: Vec<bool> = overridden.collect();
     let mut asked = Asked::new(questions, top_k, least);
     asked.keep = request.keep.unwrap_or(true);
     let back_off = back_off_probability(request.back_off, &version.engine)?;
@@ -168,7 +175,11 @@ pub(crate) async fn predict(
     answer(&app, &model, &version, asked, move |model, version, answers| {
         let rows = answers
             .into_iter()
-            .map(|best| row_answers(&version.engine, &best, (top_k, least), back_off));
+            .zip(overridden)
+            .map(|(best, is_override)| RowAnswers {
+                is_override,
+                ..row_answers(&version.engine, &best, (top_k, least), back_off)
+            });
         let rows = rows.collect();
         let (model, version_name) = (&model.name, version.engine.version());
         json(
@@ -197,6 +208,7 @@ fn row_answers<'v>(
     RowAnswers {
         abstained: answers.is_empty(),
         answers,
+        is_override: false,
         back_off: back_off.and_then(|least| {
             let (concept, probability) = engine.back_off(best, least)?;
             Some(ClassAnswer {

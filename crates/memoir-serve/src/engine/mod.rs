@@ -141,11 +141,28 @@ impl Engine {
                     } else {
                         self.model.predict_rows(&rows, k, session)?
                     };
-                    Ok(best.iter().map(real).collect())
+                    let questions = chunk.iter().zip(best.iter());
+                    Ok(questions
+                        .map(|(question, best)| {
+                            let mut best = real(best);
+                            if let Some(class) = self.override_of(question) {
+                                Model::put_first(class, k, &mut best);
+                            }
+                            best
+                        })
+                        .collect())
                 })
                 .collect()
         });
         Ok(chunks?.into_iter().flatten().collect())
+    }
+
+    /// The class that a text always gets.
+    pub(crate) fn override_of(&self, question: &Question) -> Option<u32> {
+        match question {
+            Question::Text(text) => self.model.override_of(text),
+            Question::Vector(_) => None,
+        }
     }
 
     /// Why a question gets its answer.

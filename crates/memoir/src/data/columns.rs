@@ -4,14 +4,17 @@
 use super::KeepColumns;
 use super::options::{ReadOptions, same_name};
 use super::parsed::{Problem, shown};
+use super::row_columns::RowColumns;
 
 /// What stands where in a table.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Columns {
     /// Number of columns.
     pub(super) width: usize,
-    /// The columns whose texts, one after the other, are the text of a row.
+    /// The columns whose cells make the text of a row.
     pub(super) texts: Vec<usize>,
+    /// What each of these is.
+    pub(super) row: RowColumns,
     pub(super) label: Option<usize>,
     pub(super) weight: Option<usize>,
     /// The columns that go to the output.
@@ -41,10 +44,28 @@ impl Columns {
             None => header.remembered_label(options)?,
         };
         let other = |one: usize| (names.len() == 2 && weight.is_none()).then(|| 1 - one);
-        let texts = match &given_text {
-            Some(columns) => columns.clone(),
-            None => vec![header.guess_text(given_label.and_then(other), options)?],
+        let (mut texts, mut row) = if let Some(found) = &given_text {
+            found.clone()
+        } else {
+            let guessed = header.guess_text(given_label.and_then(other), options)?;
+            (vec![guessed], RowColumns::of_text(names[guessed]))
         };
+        let mut missing = Vec::new();
+        let is_there = |name: &str| names.contains(&name);
+        for (column, must_be_there) in
+            RowColumns::others(options, is_there).map_err(|m| Problem::new(0, m))?
+        {
+            match header.find(&column.name)? {
+                Some(index) => {
+                    texts.push(index);
+                    row.push(column);
+                }
+                None if must_be_there => {
+                    header.given(Some(&column.name), "categories and numbers")?;
+                }
+                None => missing.push(shown(column.name.as_bytes())),
+            }
+        }
         let guess = || match texts[..] {
             [text] => other(text),
             _ => None,
@@ -73,6 +94,10 @@ impl Columns {
             (Some(_), None, Some(label)) if labels_needed => {
                 Some(format!("labels are taken from {}", header.shown(label)))
             }
+            _ if !missing.is_empty() => Some(format!(
+                "the model was trained with {}, which is not here",
+                missing.join(", ")
+            )),
             _ => None,
         };
         Ok(Self {
@@ -82,6 +107,7 @@ impl Columns {
                 .filter(|_| options.label_column.is_none())
                 .map(|label| names[label].to_owned()),
             texts,
+            row,
             label,
             weight,
             note,
@@ -191,29 +217,28 @@ impl Header<'_> {
     }
 
     /// The columns that an option names for the text, separated by commas unless one column is called so.
-    fn texts(&self, wanted: &str) -> Result<Vec<usize>, Problem> {
-        if let Some(column) = self.find(wanted)? {
-            return Ok(vec![column]);
-        }
+    fn texts(&self, wanted: &str) -> Result<(Vec<usize>, RowColumns), Problem> {
+        let is_there = |name: &str| matches!(self.find(name), Ok(Some(_)));
+        let row = RowColumns::texts(wanted, is_there).map_err(|message| Problem::new(0, message))?;
         let mut columns = Vec::new();
-        for name in wanted.split(',').map(str::trim) {
-            let column = self.given(Some(name), "text")?;
-            columns.extend(column.filter(|column| !columns.contains(column)));
+        for column in row.iter() {
+            columns.extend(self.given(Some(&column.name), "text")?);
         }
-        Ok(columns)
+        Ok((columns, row))
     }
 
     /// The columns that the text was in before, if they are here, or the one called so.
-    fn remembered_texts(&self, options: &ReadOptions) -> Result<Option<Vec<usize>>, Problem> {
-        if let Some(Ok(columns)) = options
+    fn remembered_texts(&self, options: &ReadOptions) -> Result<Option<(Vec<usize>, RowColumns)>, Problem> {
+        if let Some(Ok(found)) = options
             .remembered
             .text_column
             .as_deref()
             .map(|wanted| self.texts(wanted))
         {
-            return Ok(Some(columns));
+            return Ok(Some(found));
         }
-        Ok(self.find("text")?.map(|column| vec![column]))
+        let text = self.find("text")?;
+        Ok(text.map(|column| (vec![column], RowColumns::of_text("text"))))
     }
 
     /// The column that the labels were in before, if it is here, or the one called so.
@@ -285,7 +310,10 @@ mod tests {
             ..ReadOptions::default()
         };
         let names = ["title", "label", "abstract"];
-        assert_eq!(choose(&names, &several("abstract, Title")).unwrap().texts, [2, 0]);
+        assert_eq!(
+            choose(&names, &several("abstract, Title:2")).unwrap().texts,
+            [2, 0]
+        );
         assert_eq!(choose(&["a,b", "a", "b"], &several("a,b")).unwrap().texts, [0]);
         assert_eq!(
             choose(&names, &several("title,body")).unwrap_err(),

@@ -10,6 +10,8 @@ pub(super) struct TextSeed {
     pub(super) expected: &'static str,
     /// Whether null is an empty string.
     pub(super) nullable: bool,
+    /// Whether numbers, true and false are strings.
+    pub(super) scalar: bool,
 }
 
 impl TextSeed {
@@ -17,6 +19,7 @@ impl TextSeed {
         Self {
             expected,
             nullable: false,
+            scalar: false,
         }
     }
 }
@@ -25,7 +28,7 @@ impl<'l> DeserializeSeed<'l> for TextSeed {
     type Value = Cow<'l, str>;
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
-        if self.nullable {
+        if self.nullable || self.scalar {
             deserializer.deserialize_any(self)
         } else {
             deserializer.deserialize_str(self)
@@ -47,12 +50,41 @@ impl<'l> Visitor<'l> for TextSeed {
         Err(E::invalid_type(de::Unexpected::Unit, &self))
     }
 
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Cow<'l, str>, E> {
+        self.scalar(value, de::Unexpected::Bool(value))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Cow<'l, str>, E> {
+        self.scalar(value, de::Unexpected::Unsigned(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Cow<'l, str>, E> {
+        self.scalar(value, de::Unexpected::Signed(value))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Cow<'l, str>, E> {
+        self.scalar(value, de::Unexpected::Float(value))
+    }
+
     fn visit_borrowed_str<E>(self, text: &'l str) -> Result<Cow<'l, str>, E> {
         Ok(Cow::Borrowed(text))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Cow<'l, str>, E> {
         Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+impl TextSeed {
+    fn scalar<'l, E: de::Error>(
+        self,
+        value: impl fmt::Display,
+        found: de::Unexpected<'_>,
+    ) -> Result<Cow<'l, str>, E> {
+        if self.scalar {
+            return Ok(Cow::Owned(value.to_string()));
+        }
+        Err(E::invalid_type(found, &self))
     }
 }
 

@@ -16,12 +16,16 @@ use super::kept::json_entries;
 use super::lines::for_each_line;
 use super::options::{ReadOptions, same_name};
 use super::parsed::{Parsed, Problem, read_weight, shown, split_labels};
+use super::row_columns::RowColumns;
+use crate::dataset::{ColumnKind, ColumnText};
 
 /// Parses blocks of whole lines.
 #[derive(Debug, Clone)]
 pub(super) struct JsonParser {
-    /// The keys whose strings, one after the other, are the text.
+    /// The keys whose values make the text.
     texts: Vec<String>,
+    /// What each of these is.
+    row: RowColumns,
     /// The keys that may hold the labels.
     labels: Vec<String>,
     labels_needed: bool,
@@ -81,7 +85,7 @@ impl<T> Field<T> {
 
 impl JsonParser {
     /// For lines of which `bytes` are the first.
-    pub(super) fn new(options: &ReadOptions, bytes: &[u8], labels_needed: bool) -> Self {
+    pub(super) fn new(options: &ReadOptions, bytes: &[u8], labels_needed: bool) -> Result<Self, Problem> {
         let remembered = &options.remembered;
         let usual = || ["label", "labels"].map(str::to_owned);
         let labels = options.label_column.clone().map_or_else(
@@ -89,15 +93,18 @@ impl JsonParser {
             |name| vec![name],
         );
         let separator = options.separator().filter(|separator| !separator.is_empty());
-        Self {
-            texts: options
-                .text_column
-                .as_deref()
-                .or(remembered.text_column.as_deref())
-                .unwrap_or("text")
-                .split(',')
-                .map(|key| key.trim().to_owned())
-                .collect(),
+        let named = options
+            .text_column
+            .as_deref()
+            .or(remembered.text_column.as_deref());
+        let wrong = |message| Problem::new(0, message);
+        let mut row = RowColumns::texts(named.unwrap_or("text"), |_| false).map_err(wrong)?;
+        for (column, _) in RowColumns::others(options, |_| false).map_err(wrong)? {
+            row.push(column);
+        }
+        Ok(Self {
+            texts: row.iter().map(|column| column.name.clone()).collect(),
+            row,
             label_given: options.label_column.is_some(),
             labels_needed: labels_needed || options.label_column.is_some(),
             labels,
@@ -111,7 +118,7 @@ impl JsonParser {
                 .filter(|_| !options.is_single_label())
                 .map(str::to_owned),
             skip_bad_rows: options.skip_bad_rows,
-        }
+        })
     }
 
     /// The key of the labels, unless an option names it.
@@ -129,13 +136,21 @@ impl JsonParser {
             }
             let fields = self.read_fields(line)?;
             let mut parts = Vec::with_capacity(fields.texts.len());
-            for (field, key) in fields.texts.into_iter().zip(&self.texts) {
-                let missing = || Self::missing(line, &[key], "text");
-                parts.push(field.value.ok_or_else(missing)?);
+            for (field, column) in fields.texts.into_iter().zip(self.row.iter()) {
+                parts.push(match field.value {
+                    Some(value) => value,
+                    None if column.kind != ColumnKind::Text => Cow::Borrowed(""),
+                    None => return Err(Self::missing(line, &[&column.name], "text")),
+                });
             }
-            let text = match &parts[..] {
-                [text] => Cow::Borrowed(&**text),
-                parts => Cow::Owned(parts.join("\n")),
+            let mut row = ColumnText::new();
+            let text = if let [text] = &parts[..] {
+                text
+            } else {
+                let written = self.row.write(parts.iter().map(AsRef::as_ref), &mut row);
+                let at = |column: usize| &self.texts[column..=column];
+                written.map_err(|(column, message)| at_value(line, at(column), message))?;
+                row.as_str()
             };
             let weight = match (fields.weight.value, &self.weight) {
                 (Some(weight), _) => {
@@ -170,7 +185,7 @@ impl JsonParser {
                 }
             }
             self.keep(line, parsed);
-            parsed.texts.push(&text);
+            parsed.texts.push(text);
             parsed.push_row(number, classes.iter().copied(), weight);
             Ok(())
         });
@@ -303,9 +318,19 @@ impl<'l> Visitor<'l> for ObjectVisitor<'_> {
         let is = |wanted: &String, key: &str| same_name(wanted.as_bytes(), key.as_bytes());
         while let Some(key) = map.next_key_seed(TextSeed::new("a key"))? {
             if let Some(index) = parser.texts.iter().position(|name| is(name, &key)) {
+                let is_text = parser
+                    .row
+                    .iter()
+                    .nth(index)
+                    .is_none_or(|column| column.kind == ColumnKind::Text);
                 let seed = TextSeed {
-                    expected: "a string as the text",
+                    expected: if is_text {
+                        "a string as the text"
+                    } else {
+                        "a string, a number, true, false or null"
+                    },
                     nullable: parser.texts.len() > 1,
+                    scalar: !is_text,
                 };
                 let wanted = &parser.texts[index..=index];
                 fields.texts[index].set(map.next_value_seed(seed)?, &key, wanted)?;

@@ -41,6 +41,7 @@ pub(crate) mod prepared;
 mod quotes;
 mod reader;
 mod report;
+mod row_columns;
 mod settle;
 mod source;
 mod table;

@@ -21,8 +21,14 @@ pub struct ReadOptions {
     /// The table has no header: its columns are called `1`, `2` and so on.
     pub no_header: bool,
     /// Column (csv, tsv) or key (jsonl) of the text; `None` means `text`, or in a table of two columns the
-    /// one that is not the label.
+    /// one that is not the label. Several are separated by commas and read as one text; with a weight behind
+    /// a `:` (`title:2,abstract`) their words are features of each column.
     pub text_column: Option<String>,
+    /// Columns that hold one of some values each, separated by commas, with a weight behind a `:` if wanted
+    /// (`industry,region:2`): each value is a feature.
+    pub category_column: Option<String>,
+    /// Columns that hold numbers, written like `category_column`: each range of values is a feature.
+    pub numeric_column: Option<String>,
     /// Column or key of the labels; `None` means `label` or `labels`, or in a table of two columns the one
     /// that is not the text.
     pub label_column: Option<String>,
@@ -54,6 +60,12 @@ pub struct Remembered {
     /// Columns of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
+    /// Columns of categories; later rows may do without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category_column: Option<String>,
+    /// Columns of numbers; later rows may do without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numeric_column: Option<String>,
     /// Column of the labels; later rows may do without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
@@ -71,6 +83,8 @@ impl ReadOptions {
         let before = &self.remembered;
         let remembered = Remembered {
             text_column: self.text_column.clone().or(before.text_column.clone()),
+            category_column: self.category_column.clone().or(before.category_column.clone()),
+            numeric_column: self.numeric_column.clone().or(before.numeric_column.clone()),
             label_column: self.label_column.clone().or(before.label_column.clone()),
             label_separator: self.separator().map(str::to_owned),
             single_label: self.is_single_label(),
@@ -93,7 +107,12 @@ impl ReadOptions {
     pub(super) fn wants(&self, name: &[u8]) -> bool {
         let name = name.trim_ascii();
         let is = |wanted: &str| same_name(wanted.as_bytes(), name);
-        let among = |columns: &str| is(columns) || columns.split(',').any(|column| is(column.trim()));
+        let among = |columns: &str| {
+            let mut columns_without_weights = columns.split(',').map(|column| weighted(column).0);
+            is(columns)
+                || columns.split(',').any(|column| is(column.trim()))
+                || columns_without_weights.any(is)
+        };
         let remembered = |column: &Option<String>| column.as_deref().is_some_and(among);
         let text = match &self.text_column {
             Some(columns) => among(columns),
@@ -103,13 +122,38 @@ impl ReadOptions {
             Some(column) => is(column),
             None => is("label") || is("labels") || remembered(&self.remembered.label_column),
         };
-        text || label || self.weight_column.as_deref().is_some_and(is)
+        let others = [
+            &self.category_column,
+            &self.numeric_column,
+            &self.remembered.category_column,
+            &self.remembered.numeric_column,
+        ];
+        let other = others.into_iter().any(remembered);
+        text || label || other || self.weight_column.as_deref().is_some_and(is)
     }
 
     /// Whether something is said that only a table has.
     pub(super) fn names_columns(&self) -> bool {
-        let columns = [&self.text_column, &self.label_column, &self.weight_column];
+        let columns = [
+            &self.text_column,
+            &self.category_column,
+            &self.numeric_column,
+            &self.label_column,
+            &self.weight_column,
+        ];
         columns.into_iter().any(Option::is_some) || self.delimiter.is_some() || self.no_header
+    }
+}
+
+/// A column and the weight behind it, as in `title:2`.
+pub(super) fn weighted(column: &str) -> (&str, Option<f32>) {
+    let column = column.trim();
+    match column
+        .rsplit_once(':')
+        .map(|(name, weight)| (name.trim(), weight.trim().parse()))
+    {
+        Some((name, Ok(weight))) => (name, Some(weight)),
+        _ => (column, None),
     }
 }
 

@@ -56,7 +56,7 @@ impl Parser {
                 let (parser, length) = TableParser::open(dialect, bytes, options, labels_needed)?;
                 (Self::Table(parser), length)
             }
-            Format::Jsonl => (Self::Json(JsonParser::new(options, bytes, labels_needed)), 0),
+            Format::Jsonl => (Self::Json(JsonParser::new(options, bytes, labels_needed)?), 0),
             Format::Lines => (Self::RawLines { keep }, 0),
         })
     }

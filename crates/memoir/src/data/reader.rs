@@ -1,5 +1,5 @@
 //! Drives a read: settles the format, has blocks parsed in parallel and hands them on in order, with exact
-//! spare of whatever is wrong.
+//! places of whatever is wrong.
 
 use std::vec::IntoIter;
 

@@ -5,8 +5,6 @@
 //! field is a row without labels. Every row must have as many columns as the header. Lines that begin with
 //! `#` and have one field are comments.
 
-use std::borrow::Cow;
-
 use csv::ByteRecord;
 
 use super::columns::Columns;
@@ -15,6 +13,7 @@ use super::lines::valid_text;
 use super::options::ReadOptions;
 use super::parsed::{Parsed, Problem, read_weight, split_labels};
 use super::quotes::{BadQuote, QuoteScanner};
+use crate::dataset::ColumnText;
 
 /// Parses blocks of whole records.
 #[derive(Debug, Clone)]
@@ -205,11 +204,16 @@ impl TableParser {
             valid_text(&record[field]).map_err(|problem| self.inside_field(raw, field, problem))
         };
         let texts = &self.columns.texts;
+        let joined;
         let text = if let [column] = texts[..] {
-            Cow::Borrowed(field(column)?)
+            field(column)?
         } else {
-            let parts: Result<Vec<&str>, Problem> = texts.iter().map(|&column| field(column)).collect();
-            Cow::Owned(parts?.join("\n"))
+            let cells: Result<Vec<&str>, Problem> = texts.iter().map(|&column| field(column)).collect();
+            let mut row = ColumnText::new();
+            let written = self.columns.row.write(cells?.into_iter(), &mut row);
+            written.map_err(|(column, message)| at_field(texts[column], message))?;
+            joined = row;
+            joined.as_str()
         };
         let weight = match self.columns.weight {
             None => None,
@@ -230,7 +234,7 @@ impl TableParser {
         for &column in &self.columns.kept {
             parsed.kept.push(field(column)?);
         }
-        parsed.texts.push(&text);
+        parsed.texts.push(text);
         parsed.push_row(line, classes.iter().copied(), weight);
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::calibration::CANDIDATES;
 use super::{Explanation, Model, Scratch};
 use crate::data::{ReadOptions, Source};
 use crate::eval::{Report, evaluate};
-use crate::prepare::stream_with;
+use crate::prepare::{Extras, stream_with_extras};
 use crate::sparse::{RowView, Rows, Scored};
 use crate::text::TextScratch;
 use crate::{Catalogue, Result, Session};
@@ -30,6 +30,8 @@ pub struct Answer<'m> {
     pub probability: f32,
     /// Its score, which only other scores for the same input compare with.
     pub score: f32,
+    /// Whether it is the class that this text always gets ([`Model::set_overrides`]).
+    pub is_override: bool,
 }
 
 impl Model {
@@ -44,14 +46,14 @@ impl Model {
     /// The `k` best classes of a text, best first; none if it has no known word.
     pub fn predict(&self, text: &str, k: usize) -> Result<Vec<Answer<'_>>> {
         let row = self.text_row(text)?;
-        Ok(self.answers(row.row(0), k, &mut Scratch::default()))
+        Ok(self.answers(row.row(0), k, self.override_of(text), &mut Scratch::default()))
     }
 
     /// The `k` best classes of a vector, given as pairs of feature and value in any order, best first.
     pub fn predict_row(&self, entries: &[(u32, f32)], k: usize) -> Result<Vec<Answer<'_>>> {
         let mut rows = Rows::new();
         self.preprocessing.vector_row(&mut entries.to_vec(), &mut rows)?;
-        Ok(self.answers(rows.row(0), k, &mut Scratch::default()))
+        Ok(self.answers(rows.row(0), k, None, &mut Scratch::default()))
     }
 
     /// Reads a file, which needs no labels, and hands the `k` best classes of each of its rows to `take`, in
@@ -65,11 +67,14 @@ impl Model {
         let session = all_threads()?;
         let (source, options) = (Source::new(path), self.reading(ReadOptions::default()));
         let mut scratch = Scratch::default();
-        stream_with(source, &options, &self.preprocessing, &session, |block| {
-            block
-                .rows
-                .iter()
-                .try_for_each(|row| take(&self.answers(row, k, &mut scratch)))
+        let extras = Extras {
+            overrides: self.overrides.as_ref(),
+            ..Extras::default()
+        };
+        stream_with_extras(source, &options, &self.preprocessing, extras, &session, |block| {
+            block.rows.iter().enumerate().try_for_each(|(number, row)| {
+                take(&self.answers(row, k, block.override_of(number), &mut scratch))
+            })
         })?;
         Ok(())
     }
@@ -94,15 +99,20 @@ impl Model {
         Ok(rows)
     }
 
-    /// The `k` best classes of a weighted row.
-    fn answers(&self, row: RowView<'_>, k: usize, scratch: &mut Scratch) -> Vec<Answer<'_>> {
-        if self.known_features(row) == 0 {
-            return Vec::new();
-        }
+    /// The `k` best classes of a weighted row, behind the class that it always gets.
+    fn answers(
+        &self,
+        row: RowView<'_>,
+        k: usize,
+        overriding: Option<u32>,
+        scratch: &mut Scratch,
+    ) -> Vec<Answer<'_>> {
         let mut best = Vec::new();
-        self.scorer
-            .top_k(row, k.max(CANDIDATES).max(SHARING), scratch, &mut best);
-        let scores = best.clone();
+        if self.known_features(row) > 0 {
+            self.scorer
+                .top_k(row, k.max(CANDIDATES).max(SHARING), scratch, &mut best);
+        }
+        let mut scores = best.clone();
         match &self.calibration {
             Some(_) => {
                 let mut probabilities = Vec::new();
@@ -113,6 +123,10 @@ impl Model {
             }
             None => score_shares(&mut best),
         }
+        if let Some(class) = overriding {
+            Self::put_first(class, scores.len() + 1, &mut scores);
+            Self::put_first(class, best.len() + 1, &mut best);
+        }
         let answers = scores.iter().zip(&best).take(k);
         answers
             .map(|(scored, probable)| Answer {
@@ -121,6 +135,7 @@ impl Model {
                 name: self.name_of_class(scored.class, &[]),
                 probability: probable.score,
                 score: scored.score,
+                is_override: overriding == Some(scored.class),
             })
             .collect()
     }

@@ -14,7 +14,7 @@ use super::merged::{MEMBERS, MERGED, Merged, Rule};
 use super::output::write_checked;
 use super::preprocessing::StoredPreprocessing;
 use super::tensors::not_finite;
-use super::{Calibration, Model, Origin, Replay, Scorer, ScorerKind, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Overrides, Replay, Scorer, ScorerKind, Tensor, TensorSource};
 use crate::class_vocabulary::ClassVocabulary;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -181,6 +181,9 @@ impl Model {
         }
         if let Some(vocabulary) = &self.vocabulary {
             tensors.extend(vocabulary.tensors());
+        }
+        if let Some(overrides) = &self.overrides {
+            tensors.extend(overrides.tensors());
         }
         tensors.extend(StoredPreprocessing::tensors(&self.preprocessing));
         tensors.extend(self.scorer.tensors());
@@ -359,6 +362,7 @@ fn load(container: &Container, kinds: &[ScorerKind]) -> Result<Model> {
         calibration,
         replay,
         vocabulary,
+        overrides: Overrides::load(container)?,
         origin,
         file: container.file(),
     })

@@ -20,6 +20,7 @@ mod merged;
 mod new_numbers;
 mod opened;
 mod output;
+mod overrides;
 mod packed;
 mod predict;
 mod preprocessing;
@@ -55,6 +56,7 @@ pub use linear::{LINEAR, Linear};
 pub use merged::{Merged, Rule};
 pub use new_numbers::NewNumbers;
 pub use output::write_beside;
+pub use overrides::Overrides;
 pub use packed::{PACKED, PackedScorer};
 pub use predict::{Predictions, Predictor, PredictorScratch};
 pub use reduced::{REDUCED, Reduced};
@@ -75,6 +77,8 @@ pub struct Model {
     pub(crate) replay: Option<Replay>,
     /// Names and relations of the classes, if a vocabulary was given.
     pub(crate) vocabulary: Option<ClassVocabulary>,
+    /// Texts that always get a given class.
+    pub(crate) overrides: Option<Overrides>,
     /// Where the model comes from.
     pub(crate) origin: Origin,
     /// The file that it is mapped from, if it is.
@@ -107,6 +111,8 @@ pub struct ModelParts {
     pub replay: Option<Replay>,
     /// Names and relations of the classes, if a vocabulary was given.
     pub vocabulary: Option<ClassVocabulary>,
+    /// Texts that always get a given class.
+    pub overrides: Option<Overrides>,
     /// Where the model comes from.
     pub origin: Origin,
 }
@@ -120,6 +126,7 @@ impl From<ModelParts> for Model {
             calibration: parts.calibration,
             replay: parts.replay,
             vocabulary: parts.vocabulary,
+            overrides: parts.overrides,
             origin: parts.origin,
             file: None,
         }
@@ -136,6 +143,7 @@ impl Model {
             calibration: self.calibration,
             replay: self.replay,
             vocabulary: self.vocabulary,
+            overrides: self.overrides,
             origin: self.origin,
         }
     }

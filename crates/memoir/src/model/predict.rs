@@ -72,14 +72,19 @@ impl Predictor<'_> {
         Ok(self)
     }
 
-    /// The `k` best classes of a text, best first; none if it has no known word.
+    /// The `k` best classes of a text, best first; none if it has no known word. A class that the text
+    /// always gets ([`Model::override_of`]) comes first with the score 1.
     pub fn text(&mut self, text: &str, k: usize) -> Result<&[Scored]> {
         let PredictorScratch {
             text: scratch, row, ..
         } = &mut self.scratch;
         row.clear();
         self.model.preprocessing.text_row(text, scratch, row)?;
-        Ok(self.best(k))
+        self.find_best(k);
+        if let Some(class) = self.model.override_of(text) {
+            Model::put_first(class, k, &mut self.scratch.best);
+        }
+        Ok(&self.scratch.best)
     }
 
     /// The `k` best classes of a vector as the user has it, best first. Empties `entries`.
@@ -87,7 +92,8 @@ impl Predictor<'_> {
         let row = &mut self.scratch.row;
         row.clear();
         self.model.preprocessing.vector_row(entries, row)?;
-        Ok(self.best(k))
+        self.find_best(k);
+        Ok(&self.scratch.best)
     }
 
     /// The weighted row of the last input, for instance to explain the answer.
@@ -107,12 +113,12 @@ impl Predictor<'_> {
         self.scratch
     }
 
-    fn best(&mut self, k: usize) -> &[Scored] {
+    fn find_best(&mut self, k: usize) {
         let scratch = &mut self.scratch;
         let row = scratch.row.row(0);
         if self.model.known_features(row) == 0 {
             scratch.best.clear();
-            return &scratch.best;
+            return;
         }
         let asked = if self.as_probabilities {
             k.max(CANDIDATES)
@@ -129,7 +135,6 @@ impl Predictor<'_> {
             self.model
                 .give_probabilities(row, all, &mut scratch.probabilities, best);
         }
-        &scratch.best
     }
 }
 

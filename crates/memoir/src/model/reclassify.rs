@@ -146,6 +146,10 @@ impl Model {
             let renumbered = kept.renumbered(self.scorer.features(), new_numbers, count);
             self.replay = renumbered.map_err(Error::Mismatch)?;
         }
+        if let Some(overrides) = self.overrides.take() {
+            let renumbered = overrides.renumbered(new_numbers)?;
+            self.overrides = (!renumbered.is_empty()).then_some(renumbered);
+        }
         if let Some(vocabulary) = &mut self.vocabulary {
             vocabulary.renumber_classes(&new_numbers.members());
         }

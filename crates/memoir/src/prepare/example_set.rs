@@ -82,6 +82,11 @@ impl ExampleSet {
         self.texts.is_some()
     }
 
+    /// The texts, if the rows are texts.
+    pub fn texts(&self) -> Option<&[String]> {
+        self.texts.as_deref()
+    }
+
     /// The labels of the rows.
     pub fn labels(&self) -> &LabelSets {
         &self.data.labels

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::assemble::Assembly;
 use crate::data::{Content, Format, Kept, Parsed, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
+use crate::model::Overrides;
 use crate::sparse::Rows;
 use crate::text::{Input, Preprocessing, TextScratch};
 use crate::{Error, Result, Session};
@@ -24,6 +25,26 @@ pub struct Block {
     pub lines: Vec<u64>,
     /// The same of each row that was bad and left out.
     pub skipped: Vec<u64>,
+    /// The texts, if they were asked for.
+    pub texts: Vec<String>,
+    /// The class that each text always gets; empty if that was not asked for.
+    overrides: Vec<Option<u32>>,
+}
+
+/// What blocks hold beside rows, if asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extras<'e> {
+    /// Which texts always get a class is looked up here.
+    pub overrides: Option<&'e Overrides>,
+    /// Whether texts are kept.
+    pub texts: bool,
+}
+
+impl Block {
+    /// The class that a row's text always gets.
+    pub fn override_of(&self, row: usize) -> Option<u32> {
+        self.overrides.get(row).copied().flatten()
+    }
 }
 
 /// Reads `source` to evaluate a model that was trained with `preprocessing` on `classes`.
@@ -74,8 +95,25 @@ pub fn stream_with(
     session: &Session<'_>,
     take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
+    stream_with_extras(source, options, preprocessing, Extras::default(), session, take)
+}
+
+/// As [`stream_with`]; blocks hold more than rows.
+pub fn stream_with_extras(
+    source: Source,
+    options: &ReadOptions,
+    preprocessing: &Preprocessing,
+    extras: Extras<'_>,
+    session: &Session<'_>,
+    take: impl FnMut(Block) -> Result<()>,
+) -> Result<ReadReport> {
     let purpose = Purpose::Prediction(fallback(preprocessing));
-    stream(source, options, preprocessing, purpose, session, take)
+    let wanted = Wanted {
+        preprocessing,
+        extras,
+        purpose,
+    };
+    stream(source, options, wanted, session, take)
 }
 
 /// As [`stream_with`], for rows that must have labels: a table without a column of them is an error that
@@ -87,27 +125,51 @@ pub fn stream_labelled(
     session: &Session<'_>,
     take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
-    let purpose = Purpose::Measurement(fallback(preprocessing));
-    stream(source, options, preprocessing, purpose, session, take)
+    let wanted = Wanted {
+        preprocessing,
+        extras: Extras::default(),
+        purpose: Purpose::Measurement(fallback(preprocessing)),
+    };
+    stream(source, options, wanted, session, take)
+}
+
+/// What becomes of rows.
+#[derive(Clone, Copy)]
+struct Wanted<'w> {
+    preprocessing: &'w Preprocessing,
+    extras: Extras<'w>,
+    purpose: Purpose,
 }
 
 fn stream(
     source: Source,
     options: &ReadOptions,
-    preprocessing: &Preprocessing,
-    purpose: Purpose,
+    wanted: Wanted<'_>,
     session: &Session<'_>,
     mut take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
+    let Wanted {
+        preprocessing,
+        extras,
+        purpose,
+    } = wanted;
     let mut reader = Reader::open(source, options, purpose, session)?;
     check_content(&reader, preprocessing)?;
     let (mut unlabelled, mut unknown) = (0, 0);
     let (columns, json) = reader.kept_columns();
     let columns: Arc<[String]> = columns.into();
     reader.run(
-        |parsed| prepare(parsed, preprocessing),
+        |parsed| {
+            let texts = parsed.texts.iter();
+            let overrides = match extras.overrides {
+                Some(overrides) => texts.clone().map(|text| overrides.find(text)).collect(),
+                None => Vec::new(),
+            };
+            let texts: Vec<String> = texts.filter(|_| extras.texts).map(str::to_owned).collect();
+            prepare(parsed, preprocessing).map(|()| (texts, overrides))
+        },
         |parsed, prepared, position| {
-            prepared?;
+            let (texts, overrides) = prepared?;
             unknown += unknown_rows(&parsed.rows, preprocessing);
             unlabelled += parsed.labels.iter().filter(|labels| labels.is_empty()).count() as u64;
             let numbers = |lines: &[u32]| {
@@ -126,6 +188,8 @@ fn stream(
                 },
                 lines,
                 skipped,
+                texts,
+                overrides,
             })
         },
     )?;

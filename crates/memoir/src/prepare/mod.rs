@@ -29,7 +29,7 @@ use crate::{Result, Session};
 
 pub use described::{ClassTexts, Described, VocabularyRequest};
 pub use example_set::{ExamplePart, ExampleSet};
-pub use for_model::{Block, read_with, stream_labelled, stream_with};
+pub use for_model::{Block, Extras, read_with, stream_labelled, stream_with, stream_with_extras};
 pub use on_disk::DiskRows;
 pub(crate) use on_disk::{DiskData, class_ranges, prepare_on_disk, scratch_folder, too_large_for_memory};
 pub use options::{PrepOptions, WeightingChoice};

@@ -7,12 +7,14 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codes::further_words;
+use super::columns::{TextColumn, counted_value};
 use super::language::Stemmers;
 use super::normalize::{Origins, normalize};
 use super::params::TextParams;
-use super::parts::{Part, parts};
+use super::parts::{Counted, Part, parts};
 use super::stop_words::stop_words;
 use super::words::{CharacterRuns, push_with_final_sigma, words_of};
+use crate::dataset::{ColumnKind, column_parts, push_mark};
 use crate::{Cancel, Result};
 
 /// Stems kept ready; when there are more, all are forgotten, so that endless input needs bounded memory.
@@ -27,8 +29,11 @@ const MOST_STEMS: usize = 1 << 16;
 /// space where the word begins or ends: `cat` has the runs of three `# ca`, `#cat`, `#at `. Runs of
 /// characters are taken from words before stemming; a word that is shorter than a run counts once, whole.
 pub struct Analyzer {
-    /// What is counted, with the number of the block it belongs to.
-    parts: Vec<(Part, u8)>,
+    /// What is counted.
+    parts: Vec<Counted>,
+    columns: Vec<TextColumn>,
+    /// Names of the text columns where there are several: they stand in front of tokens.
+    text_columns: Vec<String>,
     /// Whether codes, emoji and pairs of ideographs are words.
     codes: bool,
     stemmers: Stemmers,
@@ -39,10 +44,11 @@ impl fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Analyzer")
             .field("parts", &self.parts)
+            .field("columns", &self.columns)
             .field("codes", &self.codes)
             .field("languages", &self.stemmers.len())
             .field("stop_words", &self.stop_words.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -58,9 +64,12 @@ pub struct AnalyzerScratch {
     /// Finished words of the text, one space between them, so that a run of words is a part of it.
     line: String,
     words: Vec<Word>,
+    /// Words of one text column that follow each other.
+    stretches: Vec<(u8, Range<usize>)>,
     stem_line: String,
     stem_words: Vec<Word>,
     token: String,
+    prefixed: String,
     runs: CharacterRuns,
     /// Stems of words, for each language.
     stems: Vec<FxHashMap<Box<str>, Box<str>>>,
@@ -101,6 +110,12 @@ impl Analyzer {
         params.validate()?;
         Ok(Self {
             parts: parts(params),
+            columns: params.columns.clone(),
+            text_columns: params
+                .text_column_names()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             codes: params.automatic || !params.blocks.is_empty(),
             stemmers: match params.stem {
                 Some(language) => Stemmers::new(&[language]),
@@ -115,17 +130,12 @@ impl Analyzer {
         })
     }
 
-    pub(super) fn parts(&self) -> &[(Part, u8)] {
+    pub(super) fn parts(&self) -> &[Counted] {
         &self.parts
     }
 
     pub(super) fn stemmers(&self) -> &Stemmers {
         &self.stemmers
-    }
-
-    /// Whether it cuts texts into the words that prepared data holds: those with codes, stop words included.
-    pub(crate) fn cuts_all_words(&self) -> bool {
-        self.codes && self.stop_words.is_empty()
     }
 
     /// Hands each token of `text` to `emit`, in a fixed order, repeats included.
@@ -147,9 +157,24 @@ impl Analyzer {
 
     /// Hands each word of `text` to `emit`, in order; all tokens can be made of them (`features.rs`).
     pub(super) fn words(&self, text: &str, scratch: &mut AnalyzerScratch, mut emit: impl FnMut(&str)) {
-        self.cut::<false>(text, scratch, |_, _| {});
-        for word in &scratch.words {
-            emit(&scratch.line[word.line.clone()]);
+        let mut mark = String::new();
+        for part in column_parts(text) {
+            if let Some(column) = part.column {
+                let value = counted_value(column.kind, part.content);
+                if column.kind == ColumnKind::Text || value.is_some() {
+                    mark.clear();
+                    push_mark(&column, value.as_deref(), &mut mark);
+                    emit(&mark);
+                }
+                if column.kind != ColumnKind::Text {
+                    continue;
+                }
+            }
+            scratch.clear();
+            self.cut::<false>(part.content, 0, scratch, |_, _| {});
+            for word in &scratch.words {
+                emit(&scratch.line[word.line.clone()]);
+            }
         }
     }
 
@@ -161,49 +186,55 @@ impl Analyzer {
         scratch: &mut AnalyzerScratch,
         mut emit: impl FnMut(&str, Range<usize>),
     ) {
-        self.cut::<SPANS>(text, scratch, &mut emit);
+        self.cut_columns::<SPANS>(text, scratch, &mut emit);
         if self.stems() {
             self.stem_all(scratch);
         }
-        for &(part, _) in &self.parts {
+        for counted in &self.parts {
             let Part::Runs {
                 form,
                 shortest,
                 longest,
-            } = part
+            } = counted.part
             else {
                 continue;
             };
-            let AnalyzerScratch { token, .. } = scratch;
+            let AnalyzerScratch { token, stretches, .. } = scratch;
             let (line, words) = if form.is_stemmed() {
                 (&scratch.stem_line, &scratch.stem_words)
             } else {
                 (&scratch.line, &scratch.words)
             };
-            let words = form.of(words);
-            for first in 0..words.len() {
-                for last in words.iter().skip(first).take(longest).skip(shortest - 1) {
-                    let word = &words[first];
-                    let run = &line[word.line.start..last.line.end];
-                    let origin =
-                        word.origin.start.min(last.origin.start)..word.origin.end.max(last.origin.end);
-                    if let Some(mark) = form.mark() {
+            let is_plain = form.mark().is_none() && self.text_columns.is_empty();
+            for (_, stretch) in stretches.iter().filter(|stretch| stretch.0 == counted.column) {
+                let words = form.of(&words[stretch.clone()]);
+                for first in 0..words.len() {
+                    for last in words.iter().skip(first).take(longest).skip(shortest - 1) {
+                        let word = &words[first];
+                        let run = &line[word.line.start..last.line.end];
+                        let origin =
+                            word.origin.start.min(last.origin.start)..word.origin.end.max(last.origin.end);
+                        if is_plain {
+                            emit(run, origin);
+                            continue;
+                        }
                         token.clear();
-                        token.push(mark);
+                        self.push_prefix(counted.column, token);
+                        token.extend(form.mark());
                         token.push_str(run);
                         emit(token, origin);
-                    } else {
-                        emit(run, origin);
                     }
                 }
             }
         }
     }
 
-    /// Fills `scratch` with the words of `text` and hands their runs of characters to `emit`.
+    /// Adds the words of `text`, which is of this text column, to `scratch` and hands their runs of
+    /// characters to `emit`.
     fn cut<const SPANS: bool>(
         &self,
         text: &str,
+        column: u8,
         scratch: &mut AnalyzerScratch,
         mut emit: impl FnMut(&str, Range<usize>),
     ) {
@@ -218,8 +249,6 @@ impl Analyzer {
             cancel,
             ..
         } = scratch;
-        line.clear();
-        words.clear();
         // White space never merges with its neighbours, so the text can be normalised in pieces; those in
         // ASCII, most of them in many languages, are quick.
         for original in text.split_ascii_whitespace() {
@@ -257,8 +286,8 @@ impl Analyzer {
                         0..0
                     }
                 };
-                for &(part, _) in &self.parts {
-                    if let Part::Chars { shortest, longest } = part {
+                for counted in self.parts.iter().filter(|counted| counted.column == column) {
+                    if let Part::Chars { shortest, longest } = counted.part {
                         runs.each(word, shortest, longest, |run, part| emit(run, origin(part)));
                     }
                 }
@@ -277,7 +306,7 @@ impl Analyzer {
 
     /// Whether some runs are of stems.
     fn stems(&self) -> bool {
-        let stems = |part: &(Part, u8)| matches!(part.0, Part::Runs { form, .. } if form.is_stemmed());
+        let stems = |counted: &Counted| matches!(counted.part, Part::Runs { form, .. } if form.is_stemmed());
         self.parts.iter().any(stems)
     }
 
@@ -328,5 +357,15 @@ impl Analyzer {
     }
 }
 
+impl AnalyzerScratch {
+    /// Forgets the words of the text before.
+    fn clear(&mut self) {
+        self.line.clear();
+        self.words.clear();
+        self.stretches.clear();
+    }
+}
+
+mod columns;
 #[cfg(test)]
 mod tests;

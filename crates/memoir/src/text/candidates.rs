@@ -5,20 +5,36 @@ use rustc_hash::FxHashMap;
 use super::analyzer::Analyzer;
 use super::counting::TextCounter;
 use super::language::Stemmers;
-use super::parts::{Form, Part};
+use super::parts::{Counted, Form, Part};
 use super::vocabulary::NameTable;
 use super::words::CharacterRuns;
+use crate::dataset::{ColumnKind, parse_mark};
 
 /// All candidates of all parts, numbered one part after the other.
 pub(super) struct Candidates<'c> {
     counter: &'c TextCounter,
     /// The language of each text; empty if there is at most one.
     languages: Vec<u8>,
+    /// What each word stands for; empty if all are plain words.
+    marks: Vec<Mark>,
+    analyzer: &'c Analyzer,
     parts: Vec<PartCandidates>,
+}
+
+/// What a word stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Word,
+    /// The words behind it are of this text column.
+    Text(u8),
+    /// The value of another column.
+    Value,
 }
 
 struct PartCandidates {
     block: u8,
+    /// The text column that they come from.
+    column: u8,
     /// Number of its first candidate.
     first: u32,
     table: Table,
@@ -27,6 +43,13 @@ struct PartCandidates {
 enum Table {
     Runs(Runs),
     Chars(Chars),
+    Values(Values),
+}
+
+/// The values of a column, and the one that each word stands for.
+struct Values {
+    names: NameTable,
+    of_words: FxHashMap<u32, u32>,
 }
 
 /// Runs of units, which are words or stems. A unit is the run of one; a longer run is a shorter one and a
@@ -55,10 +78,11 @@ struct Chars {
 
 impl<'c> Candidates<'c> {
     /// Everything that the parts of `analyzer` find in the texts of `counter`.
-    pub(super) fn new(counter: &'c TextCounter, analyzer: &Analyzer) -> Self {
+    pub(super) fn new(counter: &'c TextCounter, analyzer: &'c Analyzer) -> Self {
         let languages = text_languages(counter, analyzer.stemmers());
+        let marks = marks(counter, analyzer);
         let mut parts: Vec<PartCandidates> = Vec::new();
-        for &(part, block) in analyzer.parts() {
+        for &Counted { part, block, column } in analyzer.parts() {
             let first = parts
                 .last()
                 .map_or(0, |part| part.first + part.table.len() as u32);
@@ -67,14 +91,33 @@ impl<'c> Candidates<'c> {
                     form,
                     shortest,
                     longest,
-                } => Table::Runs(Runs::new(counter, &languages, analyzer, form, shortest, longest)),
+                } => {
+                    let mut runs = Runs::new(counter, analyzer, form, shortest, longest);
+                    if longest > 1 {
+                        for text in 0..counter.len() {
+                            let language = languages.get(text).copied().unwrap_or(0) as usize;
+                            stretches(&marks, counter.text(text), column, |words| {
+                                runs.learn(words, language);
+                            });
+                        }
+                    }
+                    Table::Runs(runs)
+                }
+                Part::Value { column } => Table::Values(Values::new(counter, analyzer, column)),
                 Part::Chars { shortest, longest } => Table::Chars(Chars::new(counter, shortest, longest)),
             };
-            parts.push(PartCandidates { block, first, table });
+            parts.push(PartCandidates {
+                block,
+                column,
+                first,
+                table,
+            });
         }
         Self {
             counter,
             languages,
+            marks,
+            analyzer,
             parts,
         }
     }
@@ -89,12 +132,18 @@ impl<'c> Candidates<'c> {
         let language = self.languages.get(index).copied().unwrap_or(0) as usize;
         for part in &self.parts {
             match &part.table {
-                Table::Runs(runs) => runs.each(words, language, |run| found.push(part.first + run)),
-                Table::Chars(chars) => {
+                Table::Runs(runs) => stretches(&self.marks, words, part.column, |words| {
+                    runs.each(words, language, |run| found.push(part.first + run));
+                }),
+                Table::Chars(chars) => stretches(&self.marks, words, part.column, |words| {
                     for &word in words {
                         let range = chars.starts[word as usize]..chars.starts[word as usize + 1];
                         found.extend(chars.of_words[range].iter().map(|run| part.first + run));
                     }
+                }),
+                Table::Values(values) => {
+                    let of_column = words.iter().filter_map(|word| values.of_words.get(word));
+                    found.extend(of_column.map(|value| part.first + value));
                 }
             }
         }
@@ -114,7 +163,9 @@ impl<'c> Candidates<'c> {
         let part = self.parts.partition_point(|part| part.first <= candidate) - 1;
         let part = &self.parts[part];
         let number = candidate - part.first;
+        self.analyzer.push_prefix(part.column, name);
         match &part.table {
+            Table::Values(values) => name.push_str(values.names.name(number as usize)),
             Table::Chars(chars) => name.push_str(chars.names.name(number as usize)),
             Table::Runs(runs) => {
                 name.extend(runs.form.mark());
@@ -129,19 +180,13 @@ impl Table {
         match self {
             Self::Runs(runs) => runs.units + runs.longer.len(),
             Self::Chars(chars) => chars.names.len(),
+            Self::Values(values) => values.names.len(),
         }
     }
 }
 
 impl Runs {
-    fn new(
-        counter: &TextCounter,
-        languages: &[u8],
-        analyzer: &Analyzer,
-        form: Form,
-        shortest: usize,
-        longest: usize,
-    ) -> Self {
+    fn new(counter: &TextCounter, analyzer: &Analyzer, form: Form, shortest: usize, longest: usize) -> Self {
         let mut stems = NameTable::default();
         let mut unit_of_word = Vec::new();
         if form.is_stemmed() {
@@ -160,7 +205,7 @@ impl Runs {
         } else {
             counter.names.len()
         };
-        let mut runs = Self {
+        Self {
             form,
             shortest,
             longest,
@@ -169,16 +214,7 @@ impl Runs {
             units,
             longer: Vec::new(),
             numbers: FxHashMap::default(),
-        };
-        if longest > 1 {
-            for text in 0..counter.len() {
-                runs.learn(
-                    counter.text(text),
-                    languages.get(text).copied().unwrap_or(0) as usize,
-                );
-            }
         }
-        runs
     }
 
     /// Numbers the runs of a text that are new.
@@ -251,6 +287,64 @@ impl Chars {
             chars.starts.push(chars.of_words.len());
         }
         chars
+    }
+}
+
+impl Values {
+    fn new(counter: &TextCounter, analyzer: &Analyzer, column: u8) -> Self {
+        let mut values = Self {
+            names: NameTable::default(),
+            of_words: FxHashMap::default(),
+        };
+        let mut token = String::new();
+        for (word, name) in counter.names.iter().enumerate() {
+            let about = analyzer.column(column);
+            if let Some((_, value)) = parse_mark(name).filter(|(column, _)| about.is(column))
+                && about.write_token(value, &mut token)
+            {
+                let value = values.names.intern(&token);
+                values.of_words.insert(word as u32, value);
+            }
+        }
+        values
+    }
+}
+
+/// What each word of `counter` stands for; empty if all are plain words.
+fn marks(counter: &TextCounter, analyzer: &Analyzer) -> Vec<Mark> {
+    let mark = |name: &str| match parse_mark(name) {
+        None => Mark::Word,
+        Some((column, _)) if column.kind == ColumnKind::Text => Mark::Text(analyzer.text_column(&column)),
+        Some(_) => Mark::Value,
+    };
+    let marks: Vec<Mark> = counter.names.iter().map(mark).collect();
+    if marks.iter().all(|&mark| mark == Mark::Word) {
+        return Vec::new();
+    }
+    marks
+}
+
+/// Hands the words of a text column to `take`, those that follow each other together.
+fn stretches<'w>(marks: &[Mark], words: &'w [u32], column: u8, mut take: impl FnMut(&'w [u32])) {
+    if marks.is_empty() {
+        return take(words);
+    }
+    let (mut current, mut start) = (0, 0);
+    for (index, &word) in words.iter().enumerate() {
+        let mark = marks[word as usize];
+        if mark == Mark::Word {
+            continue;
+        }
+        if current == column && start < index {
+            take(&words[start..index]);
+        }
+        start = index + 1;
+        if let Mark::Text(next) = mark {
+            current = next;
+        }
+    }
+    if current == column && start < words.len() {
+        take(&words[start..]);
     }
 }
 

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::analyzer::Analyzer;
-use super::blocks::{Block, Blocks};
+use super::blocks::Blocks;
 use super::candidates::Candidates;
+use super::columns::ColumnBlock;
 use super::counting::TextCounter;
 use super::language::detect;
 use super::params::{Language, MAX_FEATURES, TextParams};
 use super::preprocessing::TextPipeline;
 use super::vocabulary::Vocabulary;
 use super::weighting::BlockLayout;
+use crate::dataset::parse_mark;
 use crate::sparse::Rows;
 use crate::{Error, Result, Session};
 
@@ -45,12 +47,12 @@ pub struct TextFeatures {
 impl TextFeatures {
     /// Takes out what a weighting must know of the blocks.
     pub fn take_layout(&mut self) -> BlockLayout {
-        let weights = self.params.blocks.iter().map(|block| block.weight);
-        match self.params.blocks.len() {
+        let blocks = self.params.column_blocks();
+        match blocks.len() {
             0 | 1 => BlockLayout::default(),
             _ => BlockLayout {
                 of_feature: std::mem::take(&mut self.blocks),
-                weights: weights.collect(),
+                weights: blocks.iter().map(|block| block.weight).collect(),
             },
         }
     }
@@ -82,6 +84,7 @@ impl TextCounter {
         let step = self.len().div_ceil(TEXTS_LOOKED_AT).max(1);
         let words = |text: usize| {
             let words = self.text(text).iter().map(|&word| self.names.name(word as usize));
+            let words = words.filter(|word| parse_mark(word).is_none());
             words.collect::<Vec<_>>().join(" ")
         };
         detect((0..self.len()).step_by(step).map(words))
@@ -90,10 +93,12 @@ impl TextCounter {
     /// As [`TextCounter::finish`], with features chosen by the first `fitted` texts alone.
     pub(super) fn features(
         mut self,
-        params: TextParams,
+        mut params: TextParams,
         fitted: usize,
         session: &Session<'_>,
     ) -> Result<TextFeatures> {
+        params.learn_columns(&self, fitted)?;
+        let several_blocks = params.column_blocks().len() > 1;
         let analyzer = Analyzer::new(&params)?;
         let mut names = std::mem::take(&mut self.known);
         let mut blocks = std::mem::take(&mut self.known_blocks);
@@ -105,7 +110,10 @@ impl TextCounter {
             )));
         }
         let limits = limits(&params, fitted);
-        let prunes = fitted < self.len() || params.max_features > 0 || limits.iter().any(Limits::prune);
+        // Words of one column are candidates of every column until they are counted.
+        let has_columns = !params.columns.is_empty();
+        let prunes =
+            has_columns || fitted < self.len() || params.max_features > 0 || limits.iter().any(Limits::prune);
         let frequency = if prunes {
             session.run(|| document_frequency(&candidates, fitted))
         } else {
@@ -142,13 +150,13 @@ impl TextCounter {
             new.sort_unstable();
         }
         drop(frequency);
-        if params.blocks.len() > 1 {
+        if several_blocks {
             blocks.resize(known, 0);
         }
         for (candidate, block) in new {
             candidates.write_name(candidate, &mut name);
             numbers[candidate as usize] = names.intern(&name);
-            if params.blocks.len() > 1 {
+            if several_blocks {
                 blocks.push(block);
             }
         }
@@ -181,18 +189,23 @@ impl Limits {
     }
 }
 
-/// The limits of each block; the only ones if there are no blocks.
+/// The limits of each block.
 fn limits(params: &TextParams, texts: usize) -> Vec<Limits> {
     let limits = |fewest: u32, share: f64| Limits {
         fewest: params.min_df.max(fewest),
         most: params.max_df.min(share) * texts as f64,
         texts,
     };
-    if params.blocks.is_empty() {
-        return vec![limits(1, 1.0)];
-    }
-    let of_block = |block: &Block| limits(block.kind.fewest_rows(), block.kind.largest_share(texts));
-    params.blocks.iter().map(of_block).collect()
+    let of_block = |block: &ColumnBlock| match block.block {
+        Some(block) => limits(block.kind.fewest_rows(), block.kind.largest_share(texts)),
+        None if block.is_text => limits(1, 1.0),
+        None => Limits {
+            fewest: 1,
+            most: texts as f64,
+            texts,
+        },
+    };
+    params.column_blocks().iter().map(of_block).collect()
 }
 
 /// In how many of the first `texts` texts each candidate is.

@@ -4,6 +4,7 @@ use rust_stemmers::Algorithm;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Blocks;
+use super::columns::TextColumn;
 use crate::params::{Kind, Parameters};
 use crate::{Error, Result, choices, parameters};
 
@@ -187,6 +188,9 @@ pub struct TextParams {
     /// Languages whose stemming rules the blocks follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub languages: Vec<Language>,
+    /// Columns that texts are made of; empty if they are plain texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<TextColumn>,
     /// Longest run of words counted; 0 for none.
     pub word_ngrams: u32,
     /// Longest run of characters counted; 0 for none.
@@ -257,6 +261,7 @@ impl TryFrom<&TextSettings> for TextParams {
             blocks,
             tried: Vec::new(),
             languages,
+            columns: Vec::new(),
             word_ngrams: settings.word_ngrams.unwrap_or(1),
             char_ngrams,
             char_ngrams_from: settings.char_ngrams_from.unwrap_or(char_ngrams.clamp(1, 3)),

@@ -1,6 +1,6 @@
-//! Kinds of tokens: what a block counts.
+//! Kinds of tokens: runs of words, stems and characters, and values of columns.
 
-use super::blocks::{Block, BlockKind};
+use super::blocks::BlockKind;
 use super::params::TextParams;
 
 /// First character of stems that stand beside words. No word starts with it, so stems and words never meet.
@@ -24,6 +24,18 @@ pub(super) enum Part {
     },
     /// Runs of characters inside words.
     Chars { shortest: usize, longest: usize },
+    /// The value of this column.
+    Value { column: u8 },
+}
+
+/// A kind of token that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub(super) part: Part,
+    /// The block that its tokens belong to.
+    pub(super) block: u8,
+    /// The text column that they come from.
+    pub(super) column: u8,
 }
 
 /// How the words of a run are written.
@@ -63,39 +75,62 @@ impl Form {
     }
 }
 
-/// What `params` counts, with the number of its block.
-pub(super) fn parts(params: &TextParams) -> Vec<(Part, u8)> {
-    let runs = |form, shortest, longest| Part::Runs {
-        form,
-        shortest,
-        longest,
-    };
-    if params.blocks.is_empty() {
-        let form = if params.stem.is_some() {
-            Form::Stem
-        } else {
-            Form::Word
+/// What `params` counts.
+pub(super) fn parts(params: &TextParams) -> Vec<Counted> {
+    let mut all = Vec::new();
+    for (number, block) in params.column_blocks().into_iter().enumerate() {
+        let column = block.column as u8;
+        let mut count = |part: Part| {
+            all.push(Counted {
+                part,
+                block: number as u8,
+                column: if block.is_text { column } else { u8::MAX },
+            });
         };
-        let words = (params.word_ngrams > 0).then(|| runs(form, 1, params.word_ngrams as usize));
-        let chars = (params.char_ngrams > 0).then_some(Part::Chars {
-            shortest: params.char_ngrams_from as usize,
-            longest: params.char_ngrams as usize,
-        });
-        return words.into_iter().chain(chars).map(|part| (part, 0)).collect();
+        match block.block {
+            _ if !block.is_text => count(Part::Value { column }),
+            Some(block) => count(part_of(block.kind)),
+            None => one_block(params).for_each(count),
+        }
     }
-    let part = |(number, block): (usize, &Block)| {
-        let part = match block.kind {
-            BlockKind::Words => runs(Form::Word, 1, 1),
-            BlockKind::Stems => runs(Form::MarkedStem, 1, 1),
-            BlockKind::Pairs => runs(Form::Word, 2, 2),
-            BlockKind::StemPairs => runs(Form::MarkedStem, 2, 2),
-            BlockKind::Opening => runs(Form::Opening, 1, 1),
-            BlockKind::Chars { shortest, longest } => Part::Chars {
-                shortest: shortest.into(),
-                longest: longest.into(),
-            },
-        };
-        (part, number as u8)
+    all
+}
+
+/// What the only block of `params` counts, where blocks are not named.
+fn one_block(params: &TextParams) -> impl Iterator<Item = Part> {
+    let form = if params.stem.is_some() {
+        Form::Stem
+    } else {
+        Form::Word
     };
-    params.blocks.iter().enumerate().map(part).collect()
+    let words = (params.word_ngrams > 0).then_some(Part::Runs {
+        form,
+        shortest: 1,
+        longest: params.word_ngrams as usize,
+    });
+    let chars = (params.char_ngrams > 0).then_some(Part::Chars {
+        shortest: params.char_ngrams_from as usize,
+        longest: params.char_ngrams as usize,
+    });
+    words.into_iter().chain(chars)
+}
+
+/// What a block counts.
+fn part_of(kind: BlockKind) -> Part {
+    let runs = |form, words| Part::Runs {
+        form,
+        shortest: words,
+        longest: words,
+    };
+    match kind {
+        BlockKind::Words => runs(Form::Word, 1),
+        BlockKind::Stems => runs(Form::MarkedStem, 1),
+        BlockKind::Pairs => runs(Form::Word, 2),
+        BlockKind::StemPairs => runs(Form::MarkedStem, 2),
+        BlockKind::Opening => runs(Form::Opening, 1),
+        BlockKind::Chars { shortest, longest } => Part::Chars {
+            shortest: shortest.into(),
+            longest: longest.into(),
+        },
+    }
 }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::analyzer::{Analyzer, AnalyzerScratch};
+use super::columns::{TOKEN_OF, VALUE_OF};
 use super::params::TextParams;
 use super::parts::{OPENING_MARK, STEM_MARK};
 use super::vocabulary::Vocabulary;
@@ -116,8 +117,7 @@ impl Preprocessing {
     /// The block that feature `index` belongs to, if there are several.
     pub fn block_name(&self, index: u32) -> Option<String> {
         let block = usize::from(*self.weighting.block_of_feature.get(index as usize)?);
-        let block = self.text()?.params.blocks.iter().nth(block)?;
-        Some(block.kind.to_string())
+        self.text()?.params.block_name(block)
     }
 
     /// Appends the weighted row of `text` to `rows`. Words never seen in training are left out.
@@ -177,6 +177,12 @@ impl Preprocessing {
 /// A token as people read it: without the marks of stems and of words that open a text, and with dots where
 /// a run of characters goes on inside its word.
 fn shown(token: &str) -> Cow<'_, str> {
+    if let Some((column, value)) = token.split_once(VALUE_OF) {
+        return format!("{column}={value}").into();
+    }
+    if let Some((column, token)) = token.split_once(TOKEN_OF) {
+        return format!("{column}: {}", shown(token)).into();
+    }
     if let Some(stem) = token.strip_prefix([STEM_MARK, OPENING_MARK]) {
         return stem.into();
     }

@@ -53,7 +53,7 @@ impl RowNeeds {
 }
 
 /// The most blocks a row can have.
-pub const MOST_BLOCKS: usize = 16;
+pub const MOST_BLOCKS: usize = 64;
 
 /// Which features belong together and how much each group counts; by default all features are one block.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,7 +10,7 @@ use crate::catalogue::Method;
 use crate::data::ReadReport;
 use crate::dataset::Dataset;
 use crate::model::calibration::{Basis, Calibration};
-use crate::model::{Model, Origin};
+use crate::model::{Model, Origin, Overrides};
 use crate::params::{Parameters, Value};
 use crate::prepare::{
     BaseRows, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice,
@@ -235,10 +235,16 @@ fn learn(
             Some(calibration)
         })
     });
+    // Classes keep their numbers.
+    let overrides = match base.and_then(Model::overrides) {
+        Some(before) => Some(Overrides::new(before.iter())?),
+        None => None,
+    };
     let mut model = Model {
         calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
         replay: trained.replay,
         vocabulary,
+        overrides,
         origin: Origin {
             chosen: chosen(method, trained.resolved),
             ..origin

@@ -85,6 +85,7 @@ fn model(input: Input, precision: Precision) -> Model {
         calibration: None,
         replay: kept_rows(),
         vocabulary: None,
+        overrides: None,
         origin: Origin {
             reading: None,
             label_kind: None,

@@ -142,6 +142,7 @@ fn many_classes_take_long_numbers() {
         calibration: None,
         replay: None,
         vocabulary: None,
+        overrides: None,
         origin: Origin::default(),
     });
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -176,6 +177,7 @@ fn a_model_without_rows_features_or_classes_is_still_a_file() {
         calibration: None,
         replay: None,
         vocabulary: None,
+        overrides: None,
         origin: Origin::default(),
     });
     let loaded = bench.load(&bench.save(&original)).unwrap();
@@ -243,6 +245,7 @@ fn any_number_of_threads_gives_the_same_bytes_and_answers() {
             calibration: None,
             replay: None,
             vocabulary: None,
+            overrides: None,
             origin: Origin::default(),
         });
         let predictions = trained.predict_rows(&data.rows, 5, &session).unwrap();

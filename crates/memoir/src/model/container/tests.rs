@@ -33,6 +33,7 @@ fn large_files_leave_long_weights_for_later() {
         calibration: None,
         replay: None,
         vocabulary: None,
+        overrides: None,
         origin: Origin::default(),
         file: None,
     };

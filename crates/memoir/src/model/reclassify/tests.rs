@@ -38,6 +38,7 @@ pub(crate) fn model(weights: &[[i16; 5]; 3], fixed: bool) -> Model {
         calibration: None,
         replay: None,
         vocabulary: None,
+        overrides: None,
         classes: ["a", "b", "c", "d", "e"].into_iter().collect(),
         preprocessing: Preprocessing {
             input: Input::Vectors {

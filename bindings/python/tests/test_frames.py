@@ -1,0 +1,96 @@
+"""Tables in and out."""
+
+import subprocess
+
+import memoir
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from memoir import MemoirClassifier, MemoirTextClassifier, column_text
+
+TEXTS = ["green tea", "black tea", "printer toner", "printer paper"] * 5
+LABELS = ["hot", "hot", "office", "office"] * 5
+
+
+@pytest.fixture
+def model():
+    return MemoirTextClassifier().fit(TEXTS, LABELS)
+
+
+def test_frames_come_back_with_answers(model):
+    frame = pandas.DataFrame({"id": [3, 5], "text": ["tea", "toner"]}, index=["a", "b"])
+    answered = model.predict_frame(frame, k=2)
+    assert list(answered.columns) == ["id", "text", "class_1", "probability_1", "class_2", "probability_2"]
+    assert answered.index.tolist() == ["a", "b"]
+    assert answered.class_1.tolist() == ["hot", "office"]
+    expected = model.predict_topk(["tea", "toner"], 2)
+    assert np.array_equal(answered.probability_1, expected.probabilities[:, 0])
+    assert list(frame.columns) == ["id", "text"], "the frame itself is not changed"
+    table = model.predict_frame(pyarrow.table({"id": [3, 5], "text": ["tea", "toner"]}))
+    assert table.column("class_1").to_pylist() == ["hot", "office"]
+    assert table.column_names[:2] == ["id", "text"]
+
+
+def test_polars_frames(model):
+    polars = pytest.importorskip("polars")
+    answered = model.predict_frame(polars.DataFrame({"text": ["tea", "toner"]}))
+    assert answered["class_1"].to_list() == ["hot", "office"]
+
+
+def test_frames_of_vectors():
+    frame = pandas.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]})
+    model = MemoirClassifier().fit(frame, ["x", "y"])
+    assert model.predict_frame(frame).class_1.tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="are for models of text"):
+        model.predict_frame(frame, text="a")
+
+
+def test_mistakes(model):
+    with pytest.raises(ValueError, match="expected a column 'text'"):
+        model.predict_frame(pandas.DataFrame({"a": ["tea"], "b": [1]}))
+    with pytest.raises(ValueError, match="has a column 'class_1' already"):
+        model.predict_frame(pandas.DataFrame({"text": ["tea"], "class_1": [1]}))
+
+
+def test_columns_as_the_program_reads_them(program, tmp_path):
+    rows = 40
+    frame = pandas.DataFrame(
+        {
+            "title": ["nurse", "cook"] * (rows // 2),
+            "notes": [f"note{row % 3}" for row in range(rows)],
+            "region": ["North", "North", "South", None] * (rows // 4),
+            "pay": [10.5 * (row % 4) for row in range(rows)],
+        }
+    )
+    frame["label"] = [f"{title}{row % 4}" for row, title in enumerate(frame.title)]
+    frame.to_csv(tmp_path / "jobs.csv", index=False)
+    columns = ["--text-column", "title:2,notes", "--category-column", "region", "--numeric-column", "pay:1"]
+    model = tmp_path / "m"
+    command = [program, "train", tmp_path / "jobs.csv", "--model", model, "--quiet", *columns]
+    subprocess.run(command, check=True)
+    by_program = memoir.load(model)
+    texts = column_text(frame, "title:2,notes", category="region", numeric="pay:1")
+    assert by_program.predict(texts).tolist() == frame.label.tolist()
+    by_python = MemoirTextClassifier().fit(texts, frame.label)
+    assert by_python.predict(texts).tolist() == frame.label.tolist()
+    answered = by_program.predict_frame(frame, text="title:2,notes", category="region", numeric="pay:1")
+    assert answered.class_1.tolist() == frame.label.tolist()
+    assert np.array_equal(
+        by_python.predict_topk(texts).probabilities, by_program.predict_topk(texts).probabilities
+    )
+
+
+def test_overrides_of_a_file_decide_and_are_marked(model, program, tmp_path):
+    model.save(tmp_path / "m")
+    (tmp_path / "dictionary.csv").write_text("text,label\nGreen  tea,office\n")
+    command = [program, "overrides", tmp_path / "m", tmp_path / "dictionary.csv", "--out", tmp_path / "m2"]
+    subprocess.run([*command, "--quiet"], check=True)
+    again = memoir.load(tmp_path / "m2")
+    texts = ["green TEA", "black tea"]
+    assert again.predict(texts).tolist() == ["office", "hot"]
+    assert again.predict_topk(texts, 1).probabilities[0, 0] == 1.0
+    assert again.overridden(texts).tolist() == [True, False]
+    frame = again.predict_frame(pandas.DataFrame({"text": texts}))
+    assert frame.override.tolist() == [True, False]
+    assert not model.overridden(texts).any()

@@ -1,7 +1,5 @@
 """Tables in and out."""
 
-import subprocess
-
 import memoir
 import numpy as np
 import pandas
@@ -67,8 +65,7 @@ def test_columns_as_the_program_reads_them(program, tmp_path):
     frame.to_csv(tmp_path / "jobs.csv", index=False)
     columns = ["--text-column", "title:2,notes", "--category-column", "region", "--numeric-column", "pay:1"]
     model = tmp_path / "m"
-    command = [program, "train", tmp_path / "jobs.csv", "--model", model, "--quiet", *columns]
-    subprocess.run(command, check=True)
+    program("train", tmp_path / "jobs.csv", "--model", model, "--quiet", *columns)
     by_program = memoir.load(model)
     texts = column_text(frame, "title:2,notes", category="region", numeric="pay:1")
     assert by_program.predict(texts).tolist() == frame.label.tolist()
@@ -84,8 +81,7 @@ def test_columns_as_the_program_reads_them(program, tmp_path):
 def test_overrides_of_a_file_decide_and_are_marked(model, program, tmp_path):
     model.save(tmp_path / "m")
     (tmp_path / "dictionary.csv").write_text("text,label\nGreen  tea,office\n")
-    command = [program, "overrides", tmp_path / "m", tmp_path / "dictionary.csv", "--out", tmp_path / "m2"]
-    subprocess.run([*command, "--quiet"], check=True)
+    program("overrides", tmp_path / "m", tmp_path / "dictionary.csv", "--out", tmp_path / "m2", "--quiet")
     again = memoir.load(tmp_path / "m2")
     texts = ["green TEA", "black tea"]
     assert again.predict(texts).tolist() == ["office", "hot"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -172,8 +173,8 @@ def text_rows(frame: Any, text: str | None, category: str | None, numeric: str |
 def _beside(frame: Any, columns: dict[str, np.ndarray]) -> Any:
     kind = type(frame).__module__.partition(".")[0]
     if kind == "polars":
-        import polars
-
+        # Whoever has such a frame has imported it.
+        polars = sys.modules["polars"]
         return frame.with_columns([polars.Series(name, values.tolist()) for name, values in columns.items()])
     if kind == "pyarrow":
         import pyarrow

@@ -116,7 +116,7 @@ fn files_that_cannot_be_opened() {
     assert_eq!(
         message(folder.path()).to_string(),
         format!(
-            "{}: is a directory; expected a file or `-` for standard input",
+            "{}: has no files; expected files of rows in this folder",
             folder.path().display()
         )
     );

@@ -1,3 +1,5 @@
+//! Blocks written as bytes and read again, whole and damaged.
+
 use super::*;
 
 fn entry(block: &EncodedBlock, classes: u32, words: u32) -> BlockEntry {

@@ -72,6 +72,25 @@ fn libsvm_rows_with_everything_that_is_allowed() {
 }
 
 #[test]
+fn files_of_the_lshtc_challenges() {
+    let options = ReadOptions {
+        format: Some(Format::Libsvm),
+        ..ReadOptions::default()
+    };
+    let text = "Data\r\n314523, 165538,  41 1250536:1 63:2\n9 7:1\n8,9 7:1\n";
+    let read = read("train.csv", text, &options).unwrap();
+    let data = &read.data;
+    assert_eq!(data.len(), 3, "the first line is no row");
+    let mut first = row(data, 0);
+    first.0.sort_unstable();
+    assert_eq!(
+        first,
+        owned(&["165538", "314523", "41"], &[(62, 2.0), (1_250_535, 1.0)], None)
+    );
+    assert_eq!(data.classes.len(), 5);
+}
+
+#[test]
 fn options_change_what_a_label_and_an_index_is() {
     let options = ReadOptions {
         zero_based: true,

@@ -176,6 +176,22 @@ fn learnable_but_not_easy() {
 }
 
 #[test]
+fn larger_data_of_a_shape_are_about_as_hard() {
+    let accuracy = |scale: &str| {
+        let given = [("like", "lshtc1"), ("scale", scale), ("test-rows", "800")];
+        let session = session(2, 5);
+        let train = generate(&given, Part::Train, &session);
+        let test = generate(&given, Part::Test, &session);
+        centroid_accuracy(&train, &test).0
+    };
+    let (small, large) = (accuracy("0.01"), accuracy("0.04"));
+    assert!(
+        (small - large).abs() < 0.06,
+        "{small}, and {large} at four times the size"
+    );
+}
+
+#[test]
 fn texts_for_the_demo() {
     let given = [("like", "demo"), ("format", "csv"), ("row-length", "6")];
     let text = generate(&given, Part::Train, &session(2, 0));

@@ -1,8 +1,8 @@
 //! Vectors as text: `label index:value …` (libsvm) and the same behind a header `rows features classes`
 //! (xmc).
 //!
-//! - Several labels are separated by commas. A line that begins with a blank, or with an `index:value`, has
-//!   no label.
+//! - Several labels are separated by commas, behind which blanks may stand (`3, 17 5:1`), as in files of
+//!   the LSHTC challenges. A line that begins with a blank, or with an `index:value`, has no label.
 //! - `#` begins a comment; `# weight=0.5` in it is the weight of the row.
 //! - Indices may come in any order; values of a repeated index are added up; zeros are not kept.
 //! - Lines without anything are passed over (in xmc, a line of blanks is a row without labels and features).
@@ -177,17 +177,29 @@ impl VectorParser {
         if field.starts_with(b"qid:") {
             return Err(Self::explain_token(field, 0));
         }
-        if self
-            .separator
-            .as_ref()
-            .is_some_and(|separator| field.ends_with(separator.as_bytes()))
-        {
-            // Told here because what follows, most likely another label, would be taken for a feature.
-            return Err(Problem::new(field.len(), NO_LABEL));
-        }
-        draft.label_length = field.len();
+        let length = self.label_field(bytes, field.len())?;
+        draft.label_length = length;
         draft.present = true;
-        Ok(field.len())
+        Ok(length)
+    }
+
+    /// Length of the label field whose first word has `length` bytes: a separator at the end of a word goes
+    /// on with the next one, unless that is a feature or the line ends.
+    fn label_field(&self, bytes: &[u8], mut length: usize) -> Result<usize, Problem> {
+        let Some(separator) = &self.separator else {
+            return Ok(length);
+        };
+        while bytes[..length].ends_with(separator.as_bytes()) {
+            let blanks = bytes[length..].iter().take_while(|&&byte| byte == b' ').count();
+            let next = token(&bytes[length + blanks..]);
+            let (_, digits) = leading_digits(next);
+            let is_feature = digits > 0 && next.get(digits) == Some(&b':');
+            if next.is_empty() || next[0] == b'#' || is_feature {
+                return Err(Problem::new(length, NO_LABEL));
+            }
+            length += blanks + next.len();
+        }
+        Ok(length)
     }
 
     /// Reads what follows `#` at `place`; returns the length of the line.
@@ -305,6 +317,7 @@ impl VectorParser {
             self.check_label(&text[start..start + length], start)?;
             draft.label_ends.push((start, start + length));
             start += length + self.separator.as_ref().map_or(0, String::len);
+            start += text[start..].len() - text[start..].trim_start_matches(' ').len();
         }
         self.check_label(&text[start..], start)?;
         draft.label_ends.push((start, text.len()));

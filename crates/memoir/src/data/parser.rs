@@ -38,7 +38,10 @@ impl Parser {
             KeepColumns::Named(names) => names.iter().any(|name| name == TEXT),
         };
         Ok(match format {
-            Format::Libsvm => (Self::Vectors(VectorParser::libsvm(options)), 0),
+            Format::Libsvm => (
+                Self::Vectors(VectorParser::libsvm(options)),
+                challenge_header(bytes),
+            ),
             Format::Xmc => {
                 let before = preamble(bytes);
                 let line = first_line(&bytes[before..]);
@@ -132,6 +135,16 @@ impl Parser {
             _ => return None,
         };
         (found != expected).then_some((found, expected))
+    }
+}
+
+/// Length of the line `Data` that some files of the LSHTC challenges begin with; 0 if there is none.
+fn challenge_header(bytes: &[u8]) -> usize {
+    let line = first_line(bytes);
+    if line.trim_ascii() == b"Data" {
+        line.len()
+    } else {
+        0
     }
 }
 

@@ -5,7 +5,8 @@
 //! topic of its own, ten parents a grandparent. A row mixes features of its class's topic, of the two topics
 //! above, sometimes of a sibling's, and of a background that is the same for all; so near classes are
 //! confused, far ones hardly. Class sizes and feature frequencies follow power laws, and some labels are
-//! wrong.
+//! wrong. All laws speak of ranks as shares of the features or classes, so data that are larger in rows,
+//! features and classes alike are about as hard.
 //!
 //! Nothing is kept but one class number per row: topics and tree are computed from numbers by hashing.
 

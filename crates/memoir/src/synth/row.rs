@@ -20,12 +20,13 @@ const ABOVE: [f64; 2] = [1.2, 0.8];
 /// Topics may hold at most this share of a row.
 const MOST_FROM_TOPICS: f64 = 0.8;
 
-/// Share of rows that also speak of a sibling, and how many of their own topic's draws go there.
-const DRIFTING_ROWS: f64 = 0.4;
-const DRIFT: f64 = 0.5;
+/// Share of its own topic's draws that a mixed row takes from its sibling's.
+const MIX: f64 = 0.5;
 
-/// Ranks of features flattened at the head of the background, and left out of topics.
-const HEAD: f64 = 20.0;
+/// Ranks of features flattened at the head of the background and of topics, as a share of all features. A
+/// share, so that a data set with ten times the features, classes and rows has as many rivals for each word
+/// as a smaller one: with a fixed number of ranks, words of topics meet more classes as the data grows.
+const HEAD: f64 = 0.001;
 
 /// Spread of row lengths: standard deviation of their logarithm.
 const LENGTH_SPREAD: f64 = 0.5;
@@ -40,6 +41,7 @@ pub(super) struct RowLaw {
     features: u32,
     length: LogNormal<f64>,
     background: PowerLaw,
+    mixed_rows: f64,
     /// Chance that a draw comes from the topic of the class, its parent, its grandparent; running sums.
     shares: [f64; 3],
 }
@@ -56,7 +58,12 @@ impl RowLaw {
             classes: params.classes,
             features: params.features,
             length: LogNormal::new(mean, LENGTH_SPREAD).expect("the spread is a positive constant"),
-            background: PowerLaw::new(params.features, HEAD, params.feature_exponent),
+            background: PowerLaw::new(
+                params.features,
+                HEAD * f64::from(params.features),
+                params.feature_exponent,
+            ),
+            mixed_rows: params.mixed_rows,
             shares: [own, own * (1.0 + ABOVE[0]), own * (1.0 + ABOVE[0] + ABOVE[1])],
         }
     }
@@ -71,7 +78,7 @@ impl RowLaw {
         counts: &mut Vec<(u32, u32)>,
     ) {
         let wanted = (self.length.sample(random).ceil() as usize).clamp(1, self.features as usize);
-        let sibling = (random.random::<f64>() < DRIFTING_ROWS).then(|| self.sibling(class, random));
+        let sibling = (random.random::<f64>() < self.mixed_rows).then(|| self.sibling(class, random));
         draws.clear();
         counts.clear();
         for _ in 0..TOP_UPS {
@@ -105,7 +112,7 @@ impl RowLaw {
             return self.background.rank(random.random());
         };
         let node = match (level, sibling) {
-            (0, Some(sibling)) if random.random::<f64>() < DRIFT => sibling,
+            (0, Some(sibling)) if random.random::<f64>() < MIX => sibling,
             (0, _) => class,
             (1, _) => class / SIBLINGS,
             _ => class / SIBLINGS / SIBLINGS,

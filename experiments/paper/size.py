@@ -1,0 +1,264 @@
+"""The paper's systems on made-up data of its shapes, at any scale: measures time, memory and quality, and
+tells from smaller scales what a system would need that cannot be run.
+
+    python3 experiments/paper/size.py run --shape lshtc1 --scale 0.04 --scratch FOLDER --out FILE.jsonl
+    python3 experiments/paper/size.py tables FILE.jsonl …
+
+The systems and their options are those of SHAPE.toml beside this file. `run` adds a line per system to FILE
+and leaves out what is there already. A step that exceeds --cpu-seconds or --memory (GB, resident) is
+stopped, and its line says so. `tables` takes the results of `memoir compare`, too, where data sets are
+called `SHAPE x SCALE`.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+from fit_synth import SHAPES
+
+HERE = pathlib.Path(__file__).parent
+GB = 1e9
+# What the program takes without rows.
+EMPTY_PROCESS = 9e6
+
+
+def resident(pid):
+    """Bytes that a process has in memory."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError):
+        return 0
+
+
+def measured(command, cpu_seconds, memory):
+    """Runs a command within limits; returns its standard output and what it took."""
+
+    def restrict():
+        if cpu_seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds) + 5))
+
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, preexec_fn=restrict)
+        is_too_large = False
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if memory and resident(process.pid) > memory * GB:
+                is_too_large = True
+                process.send_signal(signal.SIGKILL)
+            time.sleep(0.05)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        errors.seek(0)
+        cost = {
+            "cpu": round(usage.ru_utime + usage.ru_stime, 2),
+            "wall": round(time.monotonic() - start, 2),
+            "memory": usage.ru_maxrss * 1024,
+        }
+        if process.returncode == 0:
+            return out.read().decode(), cost, "ok"
+        if is_too_large:
+            return None, cost, "out of memory"
+        if cpu_seconds and cost["cpu"] > cpu_seconds - 1:
+            return None, cost, "out of time"
+        sys.exit(f"{' '.join(command)}: {errors.read().decode()}")
+
+
+def make_data(arguments, folder):
+    """Both files of a shape, unless they are there."""
+    train, test = folder / "train.svm", folder / "test.svm"
+    if not test.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [arguments.memoir, "synth", "--like", arguments.shape, "--scale", str(arguments.scale)]
+        command += ["--test-rows", str(arguments.test_rows), "--threads", str(arguments.threads), "--quiet"]
+        command += ["--seed", str(arguments.seed), "--out", str(train), "--test-out", str(test)]
+        subprocess.run(command, check=True)
+    return train, test
+
+
+def run_one(method, arguments, train, test):
+    """Trains and evaluates one system."""
+    line = {
+        "shape": arguments.shape,
+        "scale": arguments.scale,
+        "seed": arguments.seed,
+        "method": method["name"],
+        "threads": arguments.threads,
+        "test_rows": arguments.test_rows,
+        "limits": {"cpu_seconds": arguments.cpu_seconds, "memory": arguments.memory},
+    }
+    common = ["--threads", str(arguments.threads), "--quiet"]
+    with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
+        model = os.path.join(scratch, "model")
+        command = [arguments.memoir, "train", str(train), "--model", model]
+        command += ["--algorithm", method["algorithm"], "--seed", str(arguments.seed)]
+        for name, value in method.get("options", {}).items():
+            command += [f"--{name}", str(value)]
+        if method["name"].startswith("memoir"):
+            # As large a share of the classes as the paper's batches of 100 √C rows have at scale 1.
+            classes, _ = SHAPES[arguments.shape]
+            command += ["--batch-size", str(round(100 * classes**0.5 * arguments.scale))]
+        _, line["train"], line["status"] = measured(
+            command + common, arguments.cpu_seconds, arguments.memory
+        )
+        if line["status"] != "ok":
+            return line
+        line["model_bytes"] = os.path.getsize(model)
+        command = [arguments.memoir, "evaluate", model, str(test), "--json"]
+        report, line["predict"], line["status"] = measured(
+            command + common, arguments.cpu_seconds, arguments.memory
+        )
+        if report:
+            report = json.loads(report)
+            line |= {key: round(report[key], 5) for key in ("accuracy", "macro_f1")}
+    return line
+
+
+def identity(line):
+    return tuple(line[key] for key in ("shape", "scale", "seed", "method", "threads"))
+
+
+def read_lines(paths):
+    texts = [text for path in paths if path.exists() for text in path.read_text().splitlines()]
+    return [own_form(json.loads(text)) for text in texts]
+
+
+def own_form(line):
+    """A line of `memoir compare` as `run` would have written it."""
+    if "data" not in line:
+        return line
+    shape, scale = line["data"].split(" x ")
+    cost = line["train"]
+    train = {"cpu": cost["cpu_seconds"], "wall": cost["wall_seconds"], "memory": cost["peak_bytes"]}
+    return line | {"shape": shape, "scale": float(scale), "train": train, "seed": line["repeat"]}
+
+
+def run(arguments):
+    experiment = tomllib.loads((HERE / f"{arguments.shape}.toml").read_text())
+    known = {identity(line) for line in read_lines([arguments.out])}
+    folder = arguments.scratch / f"{arguments.shape}-{arguments.scale}-{arguments.seed}"
+    for method in experiment["method"]:
+        if arguments.methods and method["name"] not in arguments.methods:
+            continue
+        key = (arguments.shape, arguments.scale, arguments.seed, method["name"], arguments.threads)
+        if key in known:
+            continue
+        train, test = make_data(arguments, folder)
+        line = run_one(method, arguments, train, test)
+        with open(arguments.out, "a") as out:
+            out.write(json.dumps(line) + "\n")
+        quality = f"{100 * line['accuracy']:.2f}%" if "accuracy" in line else line["status"]
+        print(
+            f"{arguments.shape} x {arguments.scale} {method['name']}: {quality}, "
+            f"{line['train']['cpu']:.1f} CPU s, {line['train']['memory'] / GB:.2f} GB",
+            flush=True,
+        )
+
+
+def power_law(points):
+    """Factor and exponent of the line through the logarithms."""
+    logs = [(math.log(x), math.log(y)) for x, y in points]
+    count = len(logs)
+    x_mean, y_mean = sum(x for x, _ in logs) / count, sum(y for _, y in logs) / count
+    spread = sum((x - x_mean) ** 2 for x, _ in logs)
+    exponent = sum((x - x_mean) * (y - y_mean) for x, y in logs) / spread
+    return math.exp(y_mean - exponent * x_mean), exponent
+
+
+def fitted(lines, measure):
+    """Factor and exponent of the power law through the four largest scales, and the error that the law
+    through all but the largest has there. None with fewer than three scales."""
+    # The fixed costs of a process bend the law where data are small.
+    fixed = EMPTY_PROCESS if measure == "memory" else 0
+    points = sorted({line["scale"]: line["train"][measure] - fixed for line in lines}.items())[-4:]
+    if len(points) < 3:
+        return None
+    factor, exponent = power_law(points[:-1])
+    scale, found = points[-1]
+    error = factor * scale**exponent / found - 1
+    factor, exponent = power_law(points)
+    return factor, exponent, error
+
+
+def tables(arguments):
+    lines = read_lines(arguments.results)
+    shapes = list(dict.fromkeys(line["shape"] for line in lines))
+    for shape in shapes:
+        experiment = tomllib.loads((HERE / f"{shape}.toml").read_text())
+        print(f"\n### {shape}\n")
+        print("| system | accuracy | macro-F1 | train, CPU | wall | peak memory | model | paper |")
+        print("|---|---|---|---|---|---|---|---|")
+        for method in experiment["method"]:
+            name = method["name"]
+            own = [line for line in lines if (line["shape"], line["method"]) == (shape, name)]
+            full = [line for line in own if line["scale"] == 1 and line["status"] == "ok"]
+            small = [line for line in own if line["scale"] < 1 and line["status"] == "ok"]
+            told = method["about"].removeprefix("paper: ")
+            if full:
+                line = full[-1]
+                cells = [f"{100 * line['accuracy']:.1f}%", f"{100 * line['macro_f1']:.1f}%"]
+                cells += [seconds(line["train"]["cpu"]), seconds(line["train"]["wall"])]
+                cells += [size(line["train"]["memory"]), size(line["model_bytes"])]
+                print(f"| {name} | {' | '.join(cells)} | {told} |")
+                continue
+            time_law, memory_law = fitted(small, "cpu"), fitted(small, "memory")
+            if time_law is None:
+                continue
+            needs = f"**would need {seconds(time_law[0])}, {size(memory_law[0])}**"
+            largest = max(line["scale"] for line in small)
+            basis = (
+                f"scale^{time_law[1]:.2f} and scale^{memory_law[1]:.2f}; "
+                f"off by {100 * time_law[2]:+.0f}% and {100 * memory_law[2]:+.0f}% at {largest:g}"
+            )
+            print(f"| {name} | – | – | {needs} | {basis} | | | {told} |")
+
+
+def seconds(value):
+    if value < 600:
+        return f"{value:.0f} s"
+    return f"{value / 3600:.1f} h" if value > 5400 else f"{value / 60:.0f} min"
+
+
+def size(value):
+    return f"{value / GB:.2f} GB" if value > 0.1 * GB else f"{value / 1e6:.0f} MB"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    verbs = parser.add_subparsers(required=True)
+    runs = verbs.add_parser("run")
+    runs.add_argument("--shape", required=True)
+    runs.add_argument("--scale", type=float, required=True)
+    runs.add_argument("--seed", type=int, default=0)
+    runs.add_argument("--methods", nargs="*", help="all if not given")
+    runs.add_argument("--scratch", type=pathlib.Path, required=True)
+    runs.add_argument("--out", type=pathlib.Path, required=True)
+    runs.add_argument("--memoir", default="target/release/memoir")
+    runs.add_argument("--threads", type=int, default=2)
+    runs.add_argument("--test-rows", type=int, default=5000)
+    runs.add_argument("--cpu-seconds", type=float)
+    runs.add_argument("--memory", type=float)
+    runs.set_defaults(verb=run)
+    shown = verbs.add_parser("tables")
+    shown.add_argument("results", type=pathlib.Path, nargs="+")
+    shown.set_defaults(verb=tables)
+    arguments = parser.parse_args()
+    arguments.verb(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,8 +4,9 @@ of a Markdown table with CPU time, peak memory, model size and quality.
     python3 experiments/paper/run.py experiments/paper/l1.toml --data FOLDER [--memoir PROGRAM]
 
 A data set NAME is the folder NAME below --data, with the files that `train` (train.svm) and `evaluate`
-(valid.svm) name. A run that takes more than `limit` CPU seconds to train is stopped and says so. With --json
-FILE the figures are added to that file, for figures.py.
+(valid.svm) name. A run that takes more than `limit` CPU seconds to train is stopped and says so. An
+experiment with `seeds` repeats every run with each of them: figures are means, qualities with their standard
+deviation. With --json FILE the figures of each repeat are added to that file, for figures.py.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -44,9 +46,11 @@ def measured(command, limit=None):
     return text, cpu, time.monotonic() - start, usage.ru_maxrss / 1000
 
 
-def run_one(run, experiment, arguments):
+def run_one(run, experiment, arguments, seed):
     """Trains and evaluates; returns the figures."""
     options = experiment.get("options", {}) | run.get("options", {})
+    if seed is not None:
+        options["seed"] = seed
     get = lambda key, default=None: run.get(key, experiment.get(key, default))
     folder = arguments.data / get("data")
     figures = {
@@ -76,13 +80,41 @@ def run_one(run, experiment, arguments):
         inspected = json.loads(measured([arguments.memoir, "inspect", model, "--json"])[0])
         figures["weights"] = inspected.get("weights")
         file = folder / get("evaluate", "valid.svm")
-        command = [arguments.memoir, "evaluate", model, str(file), "--json", "--quiet", "--threads", threads]
+        command = [
+            arguments.memoir,
+            "evaluate",
+            model,
+            str(file),
+            "--json",
+            "--quiet",
+            "--threads",
+            threads,
+        ]
         report, figures["predict_cpu"], _, figures["predict_memory"] = measured(command)
         report = json.loads(report)
         figures |= {
             key: report[key] for key in ("accuracy", "macro_f1", "macro_f1_harmonic", "precision_at_1")
         }
     return figures
+
+
+def summed_up(repeats):
+    """The means of the figures of several repeats; nothing of their quality if one took too long."""
+    figures = dict(repeats[0])
+    shared = set.intersection(*(set(repeat) for repeat in repeats))
+    for key in list(figures):
+        values = [repeat.get(key) for repeat in repeats]
+        if key not in shared:
+            del figures[key]
+        elif all(isinstance(value, (int, float)) for value in values):
+            figures[key] = statistics.mean(values)
+    return figures
+
+
+def quality(repeats, key):
+    values = [100 * repeat[key] for repeat in repeats]
+    mean = f"{statistics.mean(values):.2f}"
+    return f"{mean} ± {statistics.stdev(values):.2f}%" if len(values) > 1 else f"{mean}%"
 
 
 def main():
@@ -108,18 +140,28 @@ def main():
             and arguments.only not in f"{run['name']} {run.get('data', experiment.get('data'))}"
         ):
             continue
-        figures = run_one(run, experiment, arguments)
-        cells = [figures["name"], figures["data"], f"{figures['cpu']:.1f}", f"{figures['wall']:.1f}"]
+        repeats = [run_one(run, experiment, arguments, seed) for seed in experiment.get("seeds", [None])]
+        figures = summed_up(repeats)
+        cells = [
+            figures["name"],
+            figures["data"],
+            f"{figures['cpu']:.1f}",
+            f"{figures['wall']:.1f}",
+        ]
         if "accuracy" in figures:
-            cells += [f"{figures['predict_cpu']:.1f}", f"{figures['memory']:.0f}", f"{figures['size']:.1f}"]
-            cells += [f"{figures['weights']:,}" if figures["weights"] else "–"]
-            cells += [f"{100 * figures[key]:.2f}%" for key in ("accuracy", "macro_f1", "macro_f1_harmonic")]
+            cells += [
+                f"{figures['predict_cpu']:.1f}",
+                f"{figures['memory']:.0f}",
+                f"{figures['size']:.1f}",
+            ]
+            cells += [f"{figures['weights']:,.0f}" if figures["weights"] else "–"]
+            cells += [quality(repeats, key) for key in ("accuracy", "macro_f1", "macro_f1_harmonic")]
         else:
             cells += ["–", f"{figures['memory']:.0f}", *["over the limit"], *["–"] * 4]
         print("| " + " | ".join(cells) + " |", flush=True)
         if arguments.json:
             known = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
-            known.setdefault(arguments.experiment.stem, []).append(figures)
+            known.setdefault(arguments.experiment.stem, []).extend(repeats)
             arguments.json.write_text(json.dumps(known, indent=1))
 
 

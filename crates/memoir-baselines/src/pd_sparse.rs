@@ -11,6 +11,10 @@
 //! active set and solves for all of that set. The elastic net keeps the weights sparse, the hinge keeps the
 //! active sets small. Several labels per row are learned as they are.
 //!
+//! An elastic net shrinks the weights it keeps. The authors' post-solve takes that back: the problem is
+//! solved again without `l1`, over the weights and the classes of each row that were not zero
+//! ([`PdSparseParams::post_passes`]).
+//!
 //! The paper estimates the steepest class by sampling features; here weights are kept by feature, a scan
 //! over the row's features touches only classes with a weight for one of them, and the search is exact.
 
@@ -36,6 +40,9 @@ parameters! {
         tolerance: f64 = "0.1" in Kind::Number(1e-9, 10.0);
         /// Passes over all rows after which training ends anyway
         max_passes: usize = "20" in Kind::Integer(1, 1_000_000);
+        /// Passes of a second solution without l1, in which only the weights and the wrong classes of each
+        /// row that are left may change (the authors' post-solve); 0 for none
+        post_passes: usize = "0" in Kind::Integer(0, 1_000_000);
     }
 }
 
@@ -53,6 +60,7 @@ impl AlgorithmParams for PdSparseParams {
 #[derive(Debug, Clone)]
 pub struct PdSparse {
     settings: Settings,
+    post_passes: usize,
 }
 
 impl PdSparse {
@@ -66,6 +74,7 @@ impl PdSparse {
                 tolerance: params.tolerance,
                 max_passes: params.max_passes,
             },
+            post_passes: params.post_passes,
         }
     }
 
@@ -73,10 +82,13 @@ impl PdSparse {
     pub fn fit(&self, data: &Dataset, session: &Session<'_>) -> Result<Linear> {
         let mut solver = Solver::new(data, &self.settings)?;
         solver.run(session)?;
+        if self.post_passes > 0 {
+            solver.solve_again(self.post_passes, session)?;
+        }
         Ok(solver.into_linear(0.0))
     }
 
-    /// The objective at the solution that [`PdSparse::fit`] finds.
+    /// The objective at the solution that [`PdSparse::fit`] finds, before it is solved again.
     pub fn objective(&self, data: &Dataset, session: &Session<'_>) -> Result<Objective> {
         let mut solver = Solver::new(data, &self.settings)?;
         solver.run(session)?;

@@ -16,16 +16,18 @@
 //!
 //! Steps follow each other in a fixed order, so one thread works, however many there are.
 
+mod dual_weights;
 mod project;
 #[cfg(test)]
 mod tests;
 mod weights;
 
 use memoir::model::{Linear, TopK};
-use memoir::{Dataset, Error, Result, Scored, Session};
+use memoir::{Dataset, Error, Result, RowView, Scored, Session};
 use rand::seq::SliceRandom;
 
 use crate::objective::Objective;
+use dual_weights::{DualWeights, RowDuals};
 use project::project;
 use weights::GrowingWeights;
 
@@ -54,11 +56,36 @@ pub(crate) struct Settings {
 pub(crate) struct Solver<'a> {
     data: &'a Dataset,
     settings: &'a Settings,
-    weights: GrowingWeights,
-    /// For each row its variables that are not zero: right classes positive, wrong ones negative, classes in
-    /// order.
-    duals: Vec<Vec<(u32, f32)>>,
+    weights: Weights,
+    /// The variables of each row.
+    duals: Vec<RowDuals>,
+    /// Whether the weights and the variables of each row are those of an earlier solution, and no others.
+    is_frozen: bool,
     scratch: StepScratch,
+}
+
+/// The weights in the form that takes least memory.
+enum Weights {
+    /// Without `l1`: sums of rows, made when they are asked for.
+    Summed(DualWeights),
+    /// With `l1`: the sums themselves, because what is moved towards zero is each of them.
+    Stored(GrowingWeights),
+}
+
+impl Weights {
+    fn scores(&mut self, row: RowView<'_>, duals: &[RowDuals], scores: &mut [f32]) {
+        match self {
+            Self::Summed(weights) => weights.scores(row, duals, scores),
+            Self::Stored(weights) => weights.scores(row, scores),
+        }
+    }
+
+    fn add(&mut self, row: RowView<'_>, changes: &[(u32, f32)]) {
+        match self {
+            Self::Summed(weights) => weights.add(row, changes),
+            Self::Stored(weights) => weights.add(row, changes),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -80,11 +107,21 @@ impl<'a> Solver<'a> {
             ));
         }
         let classes = data.classes.len();
+        let weights = if settings.l1 > 0.0 {
+            Weights::Stored(GrowingWeights::new(
+                data.rows.width(),
+                classes,
+                settings.l1 as f32,
+            ))
+        } else {
+            Weights::Summed(DualWeights::new(&data.rows, classes))
+        };
         Ok(Self {
             data,
             settings,
-            weights: GrowingWeights::new(data.rows.width(), classes, settings.l1 as f32),
+            weights,
             duals: vec![Vec::new(); data.len()],
+            is_frozen: false,
             scratch: StepScratch {
                 scores: vec![0.0; classes],
                 ..StepScratch::default()
@@ -94,10 +131,30 @@ impl<'a> Solver<'a> {
 
     /// Works until the tolerance or the number of passes is reached.
     pub(crate) fn run(&mut self, session: &Session<'_>) -> Result<()> {
+        self.run_passes(self.settings.max_passes, session)
+    }
+
+    /// Solves the problem again without `l1`, over the weights that are not zero, with margins to the wrong
+    /// classes that have a variable: PD-Sparse's post-solve. A step is that of the full row, whose curvature
+    /// is an upper bound of the restricted one, so the dual still never falls. Without `l1` there is nothing
+    /// to take back.
+    pub(crate) fn solve_again(&mut self, passes: usize, session: &Session<'_>) -> Result<()> {
+        let Weights::Stored(weights) = &mut self.weights else {
+            return Ok(());
+        };
+        weights.freeze();
+        self.is_frozen = true;
+        for (index, duals) in self.duals.iter().enumerate() {
+            self.weights.add(self.data.rows.row(index), duals);
+        }
+        self.run_passes(passes, session)
+    }
+
+    fn run_passes(&mut self, passes: usize, session: &Session<'_>) -> Result<()> {
         let mut random = session.random("margin: order of rows");
         let mut all: Vec<u32> = (0..self.data.len() as u32).collect();
         let mut active = Vec::new();
-        let passes = self.settings.max_passes as u64;
+        let passes = passes as u64;
         for pass in 0..passes {
             session.progress("training", pass, passes, "passes");
             all.shuffle(&mut random);
@@ -163,9 +220,12 @@ impl<'a> Solver<'a> {
             positives,
             changes,
         } = &mut self.scratch;
-        self.weights.scores(row, scores);
+        self.weights.scores(row, &self.duals, scores);
         let duals = &mut self.duals[index];
-        strongest_wrong(scores, labels, self.settings.rivals, best, found);
+        found.clear();
+        if !self.is_frozen {
+            strongest_wrong(scores, labels, self.settings.rivals, best, found);
+        }
         wrong.clear();
         wrong.extend(found.iter().map(|scored| scored.class));
         wrong.extend(
@@ -211,7 +271,9 @@ impl<'a> Solver<'a> {
                 moved = moved.max(change.abs());
             }
         }
-        values.retain(|value| value.1 != 0.0);
+        // Frozen variables stay, so that they may grow again.
+        values.retain(|value| self.is_frozen || value.1 != 0.0);
+        values.shrink_to_fit();
         *duals = values;
         self.weights.add(row, changes);
         f64::from(moved) * squared_norm
@@ -219,11 +281,9 @@ impl<'a> Solver<'a> {
 
     /// Value of the problem, from above and from below.
     pub(crate) fn objective(&mut self) -> Objective {
-        let (squares, absolutes) = self.weights.norms();
-        let mut objective = Objective {
-            primal: squares / 2.0 + self.settings.l1 * absolutes,
-            dual: -squares / 2.0,
-        };
+        let mut objective = Objective::default();
+        // The squared length of summed weights is the sum of scores times variables, row by row.
+        let mut of_duals = 0.0;
         for index in 0..self.data.len() {
             let labels = self.data.labels.row(index);
             if labels.is_empty() {
@@ -232,7 +292,11 @@ impl<'a> Solver<'a> {
             let StepScratch {
                 scores, best, found, ..
             } = &mut self.scratch;
-            self.weights.scores(self.data.rows.row(index), scores);
+            self.weights
+                .scores(self.data.rows.row(index), &self.duals, scores);
+            for &(class, dual) in &self.duals[index] {
+                of_duals += f64::from(dual) * f64::from(scores[class as usize]);
+            }
             strongest_wrong(scores, labels, 1, best, found);
             if let Some(rival) = found.first() {
                 let weakest = labels.iter().map(|&class| scores[class as usize]);
@@ -243,12 +307,21 @@ impl<'a> Solver<'a> {
             let wrong = self.duals[index].iter().filter(|dual| dual.1 < 0.0);
             objective.dual += wrong.map(|dual| -f64::from(dual.1)).sum::<f64>();
         }
+        let (squares, absolutes) = match &self.weights {
+            Weights::Summed(_) => (of_duals, 0.0),
+            Weights::Stored(weights) => weights.norms(),
+        };
+        objective.primal += squares / 2.0 + self.settings.l1 * absolutes;
+        objective.dual -= squares / 2.0;
         objective
     }
 
     /// The classifier, without weights below `min_weight` in absolute value.
     pub(crate) fn into_linear(self, min_weight: f64) -> Linear {
-        self.weights.into_linear(min_weight as f32)
+        match self.weights {
+            Weights::Summed(weights) => weights.into_linear(&self.duals, min_weight as f32),
+            Weights::Stored(weights) => weights.into_linear(min_weight as f32),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! `msvm` and `pd-sparse` against sub-gradient descent on the dense primal problem, against their own duals,
 //! and at their edges.
 
+use memoir::Cancel;
 use memoir::catalogue::Method;
 use memoir::model::{Linear, Scorer, Scratch};
 use memoir::params::Parameters;
 use memoir::train::TrainRequest;
-use memoir::{Cancel, RowView};
 
 use super::*;
 use crate::msvm::{Msvm, MsvmParams};
@@ -228,6 +228,75 @@ fn the_dual_never_falls_and_stays_below_the_primal() {
             last = now.dual;
         }
         assert!(last > 0.0);
+    }
+}
+
+/// The restricted problem from its definition: no gap between its value from above and from below.
+#[test]
+fn solving_again_reaches_the_minimum_over_what_is_left() {
+    for data in data_sets() {
+        let settings = Settings {
+            cost: 1.0,
+            l1: 0.3,
+            rivals: 1,
+            tolerance: 1e-6,
+            max_passes: 5000,
+        };
+        let mut solver = Solver::new(&data, &settings).unwrap();
+        solver.run(&session(1)).unwrap();
+        let dense = Dense {
+            data: &data,
+            cost: 1.0,
+            l1: 0.0,
+        };
+        let table = |weights: &GrowingWeights| {
+            let linear = weights.clone().into_linear(0.0);
+            let mut table = dense.table();
+            for (class, row) in table.iter_mut().enumerate() {
+                for (feature, weight) in linear.class_weights(class as u32).unwrap() {
+                    row[feature as usize] = f64::from(weight);
+                }
+            }
+            table
+        };
+        let stored = |solver: &Solver<'_>| match &solver.weights {
+            Weights::Stored(weights) => table(weights),
+            Weights::Summed(_) => panic!("with l1 weights are stored"),
+        };
+        let before = stored(&solver);
+        let active = solver.duals.clone();
+        solver.solve_again(5000, &session(1)).unwrap();
+        let after = stored(&solver);
+        let mut grown = 0;
+        for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
+            assert!(*before != 0.0 || *after == 0.0, "a weight that was not there");
+            grown += usize::from(after.abs() > before.abs());
+        }
+        assert!(grown > 0);
+        let squares: f64 = after.iter().flatten().map(|weight| weight * weight).sum();
+        let (mut primal, mut dual) = (squares / 2.0, -squares / 2.0);
+        for (index, active) in active.iter().enumerate() {
+            let labels = data.labels.row(index);
+            let score = |class: u32| -> f64 {
+                let products = data.rows.row(index).iter();
+                products
+                    .map(|(feature, value)| after[class as usize][feature as usize] * f64::from(value))
+                    .sum()
+            };
+            let wrong = active.iter().filter(|dual| !labels.contains(&dual.0));
+            let strongest = wrong.map(|dual| score(dual.0)).fold(f64::NEG_INFINITY, f64::max);
+            let weakest = labels
+                .iter()
+                .map(|&class| score(class))
+                .fold(f64::INFINITY, f64::min);
+            primal += dense.row_cost(index) * (1.0 + strongest - weakest).max(0.0);
+            let negatives = solver.duals[index].iter().filter(|dual| dual.1 < 0.0);
+            dual += negatives.map(|dual| -f64::from(dual.1)).sum::<f64>();
+        }
+        assert!(
+            dual <= primal + 1e-4 && primal < dual * 1.001 + 1e-4,
+            "{primal}, {dual}"
+        );
     }
 }
 

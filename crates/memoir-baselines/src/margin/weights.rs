@@ -22,6 +22,8 @@ pub(super) struct GrowingWeights {
     classes: usize,
     /// A weight is its sum moved towards zero by this much, or zero (soft threshold).
     l1: f32,
+    /// Whether only stored weights may change.
+    is_frozen: bool,
 }
 
 impl GrowingWeights {
@@ -30,7 +32,31 @@ impl GrowingWeights {
             features: vec![Postings::Few(Vec::new(), Vec::new()); features],
             classes,
             l1,
+            is_frozen: false,
         }
+    }
+
+    /// Sets all weights to zero without forgetting which were not: from now on these may change and no
+    /// others, and nothing is moved towards zero.
+    pub(super) fn freeze(&mut self) {
+        let l1 = self.l1;
+        for postings in &mut self.features {
+            let is_kept = |sum: f32| sum.abs() > l1;
+            let kept: Vec<u32> = match &*postings {
+                Postings::Few(classes, sums) => {
+                    let pairs = classes.iter().zip(sums).filter(|pair| is_kept(*pair.1));
+                    pairs.map(|pair| *pair.0).collect()
+                }
+                Postings::Many(sums) => {
+                    let pairs = (0..).zip(sums.iter()).filter(|pair| is_kept(*pair.1));
+                    pairs.map(|pair| pair.0).collect()
+                }
+            };
+            let zeros = vec![0.0; kept.len()];
+            *postings = Postings::Few(kept, zeros);
+        }
+        self.l1 = 0.0;
+        self.is_frozen = true;
     }
 
     fn weight(&self, sum: f32) -> f32 {
@@ -64,6 +90,7 @@ impl GrowingWeights {
                 match postings {
                     Postings::Few(classes, sums) => match classes.binary_search(&class) {
                         Ok(index) => sums[index] += factor * value,
+                        Err(_) if self.is_frozen => {}
                         Err(index) => {
                             classes.insert(index, class);
                             sums.insert(index, factor * value);
@@ -73,6 +100,7 @@ impl GrowingWeights {
                 }
             }
             if let Postings::Few(classes, sums) = postings
+                && !self.is_frozen
                 && classes.len() * DENSE_FROM > self.classes
             {
                 let mut all = vec![0.0; self.classes];

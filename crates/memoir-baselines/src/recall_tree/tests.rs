@@ -76,6 +76,24 @@ fn routers_raise_the_recall_of_few_candidates() {
     assert!(matches!(children, Some((_, Tensor::U32(children))) if children.iter().any(|&child| child > 0)));
 }
 
+/// The original's `4 log2 C`, and ours: as if the number had been given.
+#[test]
+fn candidates_per_level_are_multiplied_by_the_logarithm_of_the_classes() {
+    let data = random_dataset(4, 300, 40, 20, 9);
+    let run = |given: [(&str, &str); 2]| bytes(&*train(&data, &given, &session(1)).unwrap());
+    // log2 of 20 classes is rounded up to 5.
+    for (each, all) in [("1", "5"), ("2", "10"), ("4", "20")] {
+        assert_eq!(
+            run([("candidates-per-level", each), ("bits", "14")]),
+            run([("max-candidates", all), ("bits", "14")])
+        );
+    }
+    assert_ne!(
+        run([("candidates-per-level", "1"), ("bits", "14")]),
+        run([("candidates-per-level", "2"), ("bits", "14")])
+    );
+}
+
 #[test]
 fn candidates_come_first_and_all_other_classes_behind() {
     let data = random_dataset(2, 200, 30, 10, 9);

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use memoir::Model;
 use memoir::data::KeepColumns;
-use memoir::eval::{self, HierarchyReport, Outcome, Report};
+use memoir::eval::{self, EvaluateOptions, HierarchyReport, Outcome, Report};
 use memoir::model::write_beside;
 use memoir_report::names::with_name;
 use memoir_report::sizes::{show_count, show_counted, show_time};
@@ -48,6 +48,10 @@ pub(crate) struct Arguments {
     /// Also measure the k best classes for these k, such as 1,5,10,20
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_positive)]
     at: Vec<NonZeroUsize>,
+    /// Count a row with several labels once for each of them, as a row with that label alone: accuracy as
+    /// the paper has it on such data
+    #[arg(long)]
+    replicate: bool,
     /// Write a report into this folder: an HTML page, the same as Markdown, plots, and tables of all
     /// classes, confusions and wrong rows
     #[arg(long, value_name = "DIR")]
@@ -66,8 +70,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     let source = sources::open(&arguments.data)?;
     let at: Vec<usize> = arguments.at.iter().map(|k| k.get()).collect();
     let mut options = model.reading(arguments.reading.options());
+    let measures = EvaluateOptions {
+        at: &at,
+        replicate: arguments.replicate,
+    };
     let report = match &arguments.report {
-        None => eval::evaluate_at(&model, source, &options, &at, &session)?,
+        None => eval::evaluate_each(&model, source, &options, measures, &session, |_| Ok(()))?.0,
         Some(folder) => {
             options.keep_columns = KeepColumns::All;
             evaluation_report::make_folder(folder)?;
@@ -76,7 +84,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             write_beside(&path, |out| {
                 let mut tables = Tables::new(&path, out);
                 let each = |outcome: &Outcome<'_>| tables.add(outcome);
-                let (measured, names) = eval::evaluate_each(&model, source, &options, &at, &session, each)?;
+                let (measured, names) =
+                    eval::evaluate_each(&model, source, &options, measures, &session, each)?;
                 report = Some(measured);
                 tables.finish(folder, &names)
             })?;

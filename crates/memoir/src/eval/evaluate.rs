@@ -18,6 +18,16 @@ pub fn evaluate(
     evaluate_at(model, source, options, &[], session)
 }
 
+/// What is measured beyond the usual, and what counts as a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EvaluateOptions<'a> {
+    /// The `k` for which the `k` best classes are measured.
+    pub at: &'a [usize],
+    /// Whether a row with several labels counts once for each of them, as a row with that label alone: how
+    /// the paper makes rows of several labels rows of one.
+    pub replicate: bool,
+}
+
 /// As [`evaluate`], with precision, recall, F1 and NDCG of the `k` best classes for each `k` in `at`.
 pub fn evaluate_at(
     model: &Model,
@@ -26,7 +36,11 @@ pub fn evaluate_at(
     at: &[usize],
     session: &Session<'_>,
 ) -> Result<Report> {
-    let (report, _) = evaluate_each(model, source, options, at, session, |_| Ok(()))?;
+    let measures = EvaluateOptions {
+        at,
+        ..EvaluateOptions::default()
+    };
+    let (report, _) = evaluate_each(model, source, options, measures, session, |_| Ok(()))?;
     Ok(report)
 }
 
@@ -45,18 +59,19 @@ pub struct Outcome<'a> {
     pub names: &'a ClassNames,
 }
 
-/// As [`evaluate_at`]; hands every row to `each`, and gives the names of all classes met, too.
+/// As [`evaluate_at`]; hands every row to `each` (for each of its labels, if rows are replicated), and gives
+/// the names of all classes met, too.
 pub fn evaluate_each(
     model: &Model,
     source: Source,
     options: &ReadOptions,
-    at: &[usize],
+    measures: EvaluateOptions<'_>,
     session: &Session<'_>,
     mut each: impl FnMut(&Outcome<'_>) -> Result<()>,
 ) -> Result<(Report, ClassNames)> {
     let name = source.name().to_owned();
     let mut evaluation = Evaluation::new();
-    let mut ranking = Ranking::new(at);
+    let mut ranking = Ranking::new(measures.at);
     let depth = Evaluation::DEPTH.max(ranking.depth());
     let mut confidence = model.calibration().map(|_| Confidence::default());
     let hierarchy = model
@@ -75,24 +90,34 @@ pub fn evaluate_each(
         for (row, best) in predictions.iter().enumerate() {
             labels.clear();
             labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
-            evaluation.add(&labels, best);
-            ranking.add(&labels, best);
-            if let Some(tally) = &mut tally {
-                let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
-                tally.add(&labels, answer.map(|answer| answer.class));
-            }
-            each(&Outcome {
-                block: &block,
-                row,
-                labels: &labels,
-                best,
-                names: &names,
-            })?;
-            if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
-                // A row without an answer counts among those that no threshold automates.
-                match best.first() {
-                    Some(answer) => confidence.add(answer.score, labels.contains(&answer.class)),
-                    None => confidence.add(0.0, false),
+            let at_once = if measures.replicate {
+                1
+            } else {
+                labels.len().max(1)
+            };
+            // A row without labels counts as such, once.
+            let none: &[u32] = &[];
+            let groups = labels.chunks(at_once).chain(labels.is_empty().then_some(none));
+            for labels in groups {
+                evaluation.add(labels, best);
+                ranking.add(labels, best);
+                if let Some(tally) = &mut tally {
+                    let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
+                    tally.add(labels, answer.map(|answer| answer.class));
+                }
+                each(&Outcome {
+                    block: &block,
+                    row,
+                    labels,
+                    best,
+                    names: &names,
+                })?;
+                if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
+                    // A row without an answer counts among those that no threshold automates.
+                    match best.first() {
+                        Some(answer) => confidence.add(answer.score, labels.contains(&answer.class)),
+                        None => confidence.add(0.0, false),
+                    }
                 }
             }
         }

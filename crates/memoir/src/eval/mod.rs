@@ -13,6 +13,9 @@
 //! | macro-F1 | mean over classes of `2 tp / (occurrences in labels + times predicted as best)` |
 //! | macro-F1, harmonic | harmonic mean of macro-precision and macro-recall, as the paper's text defines it |
 //!
+//! Rows may be *replicated*: a row with several labels then counts once for each, as a row with that label
+//! alone ([`EvaluateOptions::replicate`]).
+//!
 //! Means over classes are taken over those that occur in the labels or among the best classes, as
 //! scikit-learn does; where a class is never predicted (or never occurs) its precision (or recall) is 0.
 //! Rows without labels are counted and left out. All counts are whole numbers, so the report does not depend
@@ -36,7 +39,7 @@ pub mod theory;
 pub use bands::{Band, FrequencyBand};
 pub use confidence::{Confidence, ConfidenceReport, Coverage, ReliabilityBin, TARGETS};
 pub use confusions::Confusions;
-pub use evaluate::{Outcome, evaluate, evaluate_at, evaluate_each};
+pub use evaluate::{EvaluateOptions, Outcome, evaluate, evaluate_at, evaluate_each};
 pub use hierarchical::{HierarchyReport, HierarchyTally, LevelAccuracy};
 pub use ranking::{Ranking, RankingMeasures};
 pub use report::{Confusion, Report};

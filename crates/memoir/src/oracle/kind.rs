@@ -21,7 +21,9 @@ parameters! {
         sw_seeds: usize = "512" in Kind::Integer(0, 1000);
         /// simple-lsh: signs in the code of a class
         hash_bits: usize = "64" in Kind::Integer(1, 4096);
-        /// simple-lsh: whether all codes are compared, or those that share a part with the row's
+        /// simple-lsh: whether all codes are compared (hamming), or those that share a part with the row's
+        /// (buckets), and the best by score of those found is taken; or the class with the nearest code,
+        /// whatever its score (nearest)
         hash_search: HashSearch = "hamming";
         /// simple-lsh, hamming: classes with the nearest codes that are scored exactly
         hash_candidates: usize = "256" in Kind::Integer(1, 1_000_000);

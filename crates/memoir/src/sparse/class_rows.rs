@@ -4,11 +4,12 @@
 //! Memory is O(nnz(W) + C). A product of the whole matrix with a number costs one multiplication: it goes
 //! into the multiplier (the paper's `acc`), and what is added later is divided by it.
 
-use std::cmp::Ordering;
-
 use rayon::prelude::*;
 
-use crate::sparse::{ClassVectors, RowView, Rows, Spread, VectorBuffer, ZeroClasses};
+use crate::sparse::sparse_vector::sparse_dot;
+use crate::sparse::{
+    ClassVectors, RowView, Rows, SparseVector, Spread, Truncation, VectorBuffer, ZeroClasses,
+};
 use crate::{Result, Session};
 
 /// Below this the multiplier is folded into the values, long before numbers divided by it could overflow.
@@ -16,81 +17,6 @@ const SMALLEST_MULTIPLIER: f64 = 1e-12;
 
 /// Classes that one worker changes between two looks at the cancel flag.
 const STRIDE: usize = 32;
-
-/// A sorted sparse vector that can grow.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SparseVector {
-    indices: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl SparseVector {
-    /// The vector as a row.
-    pub fn view(&self) -> RowView<'_> {
-        RowView {
-            indices: &self.indices,
-            values: &self.values,
-        }
-    }
-
-    fn push(&mut self, index: u32, value: f32) {
-        if value != 0.0 {
-            self.indices.push(index);
-            self.values.push(value);
-        }
-    }
-
-    /// Writes `left + factor * right` to `self`; entries that become 0 are dropped.
-    pub fn set_sum(&mut self, left: RowView<'_>, factor: f32, right: RowView<'_>) {
-        self.indices.clear();
-        self.values.clear();
-        let (mut l, mut r) = (0, 0);
-        while l < left.len() && r < right.len() {
-            let (a, b) = (left.indices[l], right.indices[r]);
-            match a.cmp(&b) {
-                Ordering::Less => {
-                    self.push(a, left.values[l]);
-                    l += 1;
-                }
-                Ordering::Greater => {
-                    self.push(b, factor * right.values[r]);
-                    r += 1;
-                }
-                Ordering::Equal => {
-                    self.push(a, left.values[l] + factor * right.values[r]);
-                    l += 1;
-                    r += 1;
-                }
-            }
-        }
-        for at in l..left.len() {
-            self.push(left.indices[at], left.values[at]);
-        }
-        for at in r..right.len() {
-            self.push(right.indices[at], factor * right.values[at]);
-        }
-    }
-
-    /// The paper's Truncate, with `threshold` = (C / xi) lambda `eta_k`: an `omega_j` above it becomes
-    /// `omega_j` minus it, one below its negative `omega_j` plus it, and all others 0.
-    fn truncate(&mut self, threshold: f32) {
-        let mut kept = 0;
-        for at in 0..self.indices.len() {
-            let value = self.values[at];
-            if value.abs() > threshold {
-                self.indices[kept] = self.indices[at];
-                self.values[kept] = value - threshold.copysign(value);
-                kept += 1;
-            }
-        }
-        self.indices.truncate(kept);
-        self.values.truncate(kept);
-    }
-
-    fn squared_norm(&self) -> f64 {
-        self.values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
-    }
-}
 
 /// One addend of a batch: `coefficient` times row `row` goes to the vector of `class`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -207,14 +133,14 @@ impl ClassRows {
         true
     }
 
-    /// Adds a batch and truncates what it touched by `threshold` (scaled; 0 for none). Returns the touched
+    /// Adds a batch and truncates what it touched (the threshold is scaled). Returns the touched
     /// classes, in increasing order. `addends` are left sorted by class; those of a class are added in the
     /// order given.
     pub fn add(
         &mut self,
         addends: &mut [Addend],
         rows: &Rows,
-        threshold: f32,
+        truncation: Truncation,
         session: &Session<'_>,
     ) -> Result<Vec<u32>> {
         addends.sort_by_key(|addend| addend.class);
@@ -228,6 +154,10 @@ impl ClassRows {
             })
             .collect();
         let unscaled = (1.0 / self.multiplier) as f32;
+        let truncation = Truncation {
+            threshold: truncation.threshold * unscaled,
+            ..truncation
+        };
         let outcome = session.run(|| {
             changes.par_chunks_mut(STRIDE).try_for_each_init(
                 || (Vec::new(), SparseVector::default(), SparseVector::default()),
@@ -240,7 +170,7 @@ impl ClassRows {
                             change.vector.indices.clone_from(&sum.indices);
                             change.vector.values.clone_from(&sum.values);
                         }
-                        change.vector.truncate(threshold * unscaled);
+                        change.vector.truncate_within(truncation);
                     }
                     Ok(())
                 },
@@ -297,36 +227,6 @@ pub(super) fn gather(
     for group in entries.chunk_by(|a, b| a.0 == b.0) {
         total.push(group[0].0, group.iter().map(|entry| entry.1).sum());
     }
-}
-
-/// Inner product of two sorted sparse vectors: each entry of the shorter is looked up in the rest of the
-/// longer.
-pub fn sparse_dot(left: RowView<'_>, right: RowView<'_>) -> f32 {
-    let (short, long) = if left.len() <= right.len() {
-        (left, right)
-    } else {
-        (right, left)
-    };
-    let mut sum = 0.0;
-    let mut from = 0;
-    for (index, value) in short.iter() {
-        let rest = &long.indices[from..];
-        // Doubling steps from where the last one was found: short ways when vectors are alike in length.
-        let mut bound = 1;
-        while bound < rest.len() && rest[bound] < index {
-            bound *= 2;
-        }
-        let window = &rest[..rest.len().min(bound + 1)];
-        let offset = bound / 2 + window[bound / 2..].partition_point(|&other| other < index);
-        from += offset;
-        if from >= long.len() {
-            break;
-        }
-        if long.indices[from] == index {
-            sum += value * long.values[from];
-        }
-    }
-    sum
 }
 
 impl ClassVectors for ClassRows {

@@ -8,6 +8,7 @@ pub mod fixed_point;
 mod prefetch;
 mod reduction;
 mod rows;
+mod sparse_vector;
 mod spool;
 mod spread;
 mod storage;
@@ -15,13 +16,14 @@ pub mod svd;
 mod top_k;
 
 pub use class_dense::ClassDense;
-#[cfg(test)]
-pub(crate) use class_rows::sparse_dot;
-pub use class_rows::{Addend, ClassRows, SparseVector};
+pub use class_rows::{Addend, ClassRows};
 pub use class_vectors::{ClassVectors, VectorBuffer, ZeroClasses};
 pub(crate) use prefetch::prefetch;
 pub use reduction::Reduction;
 pub use rows::{RowView, Rows};
+#[cfg(test)]
+pub(crate) use sparse_vector::sparse_dot;
+pub use sparse_vector::{SparseVector, Truncation};
 pub(crate) use spool::{Gather, Gathered, Scatter};
 pub use spread::Spread;
 pub use storage::Storage;

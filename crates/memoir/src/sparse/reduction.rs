@@ -43,6 +43,27 @@ impl Reduction {
         }
     }
 
+    /// With one more feature, numbered behind the others, that is a dimension of its own: its value is
+    /// appended to the reduced row as it is.
+    pub fn with_feature_apart(self) -> Self {
+        let dimensions = self.dimensions + 1;
+        let mut values = Vec::with_capacity((self.features() + 1) * dimensions);
+        for feature in 0..self.features() {
+            let start = feature * self.dimensions;
+            values.extend_from_slice(&self.values[start..start + self.dimensions]);
+            values.push(0);
+        }
+        values.resize(values.len() + self.dimensions, 0);
+        values.push(i16::MAX);
+        let mut factors = self.factors.to_vec();
+        factors.push(1.0 / f32::from(i16::MAX));
+        Self {
+            dimensions,
+            values: values.into(),
+            factors: factors.into(),
+        }
+    }
+
     /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.dimensions
@@ -116,6 +137,18 @@ mod tests {
             .sum();
         assert!((along - out.iter().sum::<f32>()).abs() < 1e-5);
         assert_eq!(reduction.dot(2, &[1.0; 3]), None);
+        // A feature apart changes nothing else.
+        let before = out.clone();
+        let apart = reduction.with_feature_apart();
+        apart.apply(
+            RowView {
+                indices: &[0, 1, 2],
+                values: &[2.0, 1e6, 9.0],
+            },
+            &mut out,
+        );
+        assert_eq!(out[..3], before);
+        assert!((out[3] - 9.0).abs() < 1e-5 && out.len() == 4 && apart.features() == 3);
     }
 
     #[test]

@@ -32,6 +32,10 @@ fn subjects() -> Vec<Subject> {
         search: HashSearch::Buckets,
         ..hashes
     };
+    let nearest = SimpleLshParams {
+        search: HashSearch::Nearest,
+        ..hashes
+    };
     let subject = |kind, recall_at_1, recall_at_10| Subject {
         kind,
         recall_at_1,
@@ -42,6 +46,7 @@ fn subjects() -> Vec<Subject> {
         subject(OracleKind::Random, 0.0, 0.0),
         subject(OracleKind::SimpleLsh(hashes), 0.8, 0.7),
         subject(OracleKind::SimpleLsh(buckets), 0.7, 0.6),
+        subject(OracleKind::SimpleLsh(nearest), 0.0, 0.0),
         subject(OracleKind::SwGraph(graph), 0.95, 0.9),
         subject(
             OracleKind::SwGraph(SwGraphParams { seeds: 0, ..graph }),

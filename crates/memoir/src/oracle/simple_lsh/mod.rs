@@ -3,8 +3,9 @@
 //! the inner product, the smaller the angle, and the more signs along random directions agree.
 //!
 //! Classes whose codes are near the row's are scored exactly. They are found by comparing all codes
-//! (`hamming`, as in the paper) or only those that share a part of the row's code (`buckets`: one table per
-//! part, which is also looked up with its least certain bits flipped).
+//! (`hamming`) or only those that share a part of the row's code (`buckets`: one table per part, which is
+//! also looked up with its least certain bits flipped). As in the paper, the nearest code may also be the
+//! answer itself (`nearest`).
 
 mod codes;
 mod projection;
@@ -31,6 +32,8 @@ choices! {
         Hamming = "hamming",
         /// Codes that share a part with the row's.
         Buckets = "buckets",
+        /// All codes are compared, and the nearest is the answer: scores play no part, as in the paper.
+        Nearest = "nearest",
     }
 }
 
@@ -201,6 +204,13 @@ impl<W: ClassVectors> Oracle<W> for SimpleLsh {
         match self.params.search {
             HashSearch::Hamming => self.codes.nearest(code, wanted, distances, candidates),
             HashSearch::Buckets => self.tables.near(code, components, self.params.probes, candidates),
+            HashSearch::Nearest => {
+                let wanted = query.k + query.labels.len();
+                self.codes.nearest(code, wanted, distances, candidates);
+                candidates.retain(|class| query.labels.binary_search(class).is_err());
+                candidates.sort_by_key(|&class| distances[class as usize]);
+                candidates.truncate(query.k);
+            }
         }
         top.reset(query.k);
         let mut inner_products = 0;

@@ -133,3 +133,65 @@ fn more_bits_find_more() {
         "{few}, {some}, {many} of 200"
     );
 }
+
+/// Against codes made and compared bit by bit: the nearest code wins, although others score higher.
+#[test]
+fn the_nearest_code_is_the_answer_where_scores_play_no_part() {
+    let session = Session::new(NonZeroUsize::MIN).unwrap();
+    let mut weights = ClassRows::new(50, 6);
+    let value = |of: u32, feature: u32| ((of * 7 + feature * feature * 3 + of * feature) % 11) as f32 - 5.0;
+    let indices: Vec<u32> = (0..6).collect();
+    let vector = |of: u32| (0..6).map(|feature| value(of, feature)).collect::<Vec<_>>();
+    for class in 0..50 {
+        weights.set(
+            class,
+            RowView {
+                indices: &indices,
+                values: &vector(class),
+            },
+        );
+    }
+    let params = SimpleLshParams {
+        bits: 20,
+        search: HashSearch::Nearest,
+        candidates: 30,
+        key_bits: 8,
+        probes: 0,
+    };
+    let mut lsh = SimpleLsh::new(params, 3);
+    lsh.update(&weights, &(0..50).collect::<Vec<_>>(), &session)
+        .unwrap();
+    let mut weaker = 0;
+    for of in 100..140u32 {
+        let (values, label) = (vector(of), of % 50);
+        let row = RowView {
+            indices: &indices,
+            values: &values,
+        };
+        let mut components = vec![0.0; 20];
+        lsh.projection
+            .as_ref()
+            .unwrap()
+            .project(row, &mut Vec::new(), &mut components);
+        let mut code = Vec::new();
+        codes::pack(components.iter().map(|&along| along >= 0.0), &mut code);
+        let distance = |class: u32| (lsh.codes.of(class).unwrap()[0] ^ code[0]).count_ones();
+        let wrong = || (0..50).filter(|&class| class != label);
+        let nearest = wrong().min_by_key(|&class| distance(class)).unwrap();
+        let query = Query {
+            row,
+            labels: &[label],
+            k: 1,
+            draw: 0,
+        };
+        let mut found = Vec::new();
+        let asked = lsh.search(&weights, &query, &mut Scratch::default(), &mut found);
+        assert_eq!((asked, found[0].class), (1, nearest));
+        assert_eq!(found[0].score, weights.dot(nearest, row));
+        let best = wrong()
+            .map(|class| weights.dot(class, row))
+            .fold(f32::MIN, f32::max);
+        weaker += usize::from(found[0].score < best);
+    }
+    assert!(weaker > 4, "{weaker} of 40");
+}

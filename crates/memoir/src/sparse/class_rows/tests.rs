@@ -62,7 +62,7 @@ proptest! {
             }
             let mut addends: Vec<_> = addends.into_iter()
                 .map(|(class, row, c)| Addend { class, row, coefficient: f32::from(c) }).collect();
-            weights.add(&mut addends, &data, 0.0, &session(2)).unwrap();
+            weights.add(&mut addends, &data, Truncation::NONE, &session(2)).unwrap();
         }
         let mut square = 0.0;
         for class in 0..3u32 {
@@ -74,6 +74,35 @@ proptest! {
             prop_assert_eq!(weights.zeros().contains(class), got.iter().all(|value| *value == 0.0));
         }
         prop_assert!((weights.norm() - square.sqrt()).abs() < 1e-9);
+    }
+}
+
+fn by(threshold: f32, limit: f32) -> Truncation {
+    Truncation { threshold, limit }
+}
+
+proptest! {
+    /// Against the definition: what Truncate takes of a vector, as a vector, and its length.
+    #[test]
+    fn truncation_stops_where_it_would_take_too_much(
+        values in proptest::collection::vec(-4f32..4.0, 1..9), threshold in 0.01f32..3.0, limit in 0f32..1.0,
+    ) {
+        let indices: Vec<u32> = (0..values.len() as u32).collect();
+        let mut data = Rows::new();
+        data.push(RowView { indices: &indices, values: &values });
+        let mut weights = ClassRows::new(1, values.len());
+        weights.scale(0.25);
+        let mut addends = [Addend { class: 0, row: 0, coefficient: 1.0 }];
+        weights.add(&mut addends, &data, by(threshold, limit), &session(1)).unwrap();
+        let truncated: Vec<f32> = values.iter().map(|value| value.signum() * (value.abs() - threshold).max(0.0)).collect();
+        let length = |vector: &[f32]| vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let taken: Vec<f32> = values.iter().zip(&truncated).map(|(all, kept)| all - kept).collect();
+        let share = length(&taken) / length(&values).max(1e-9);
+        prop_assume!((share - limit).abs() > 1e-4);
+        let expected = if share <= limit { &truncated } else { &values };
+        for (got, expected) in dense(weights.row(0), values.len()).iter().zip(expected) {
+            prop_assert!((0.25 * got - expected).abs() < 1e-4);
+        }
     }
 }
 
@@ -91,11 +120,15 @@ fn truncation_by_hand() {
         row: 0,
         coefficient: 1.0,
     }];
-    weights.add(&mut addends, &data, 1.0, &session(1)).unwrap();
+    weights
+        .add(&mut addends, &data, by(1.0, 1.0), &session(1))
+        .unwrap();
     // Scaled: 3 - 1, -3 + 1, and 0.5 is gone; unscaled twice that.
     assert_eq!(dense(weights.row(0), 3), [4.0, -4.0, 0.0]);
     addends[0].coefficient = 0.0;
-    let touched = weights.add(&mut addends, &data, 2.5, &session(1)).unwrap();
+    let touched = weights
+        .add(&mut addends, &data, by(2.5, 1.0), &session(1))
+        .unwrap();
     assert_eq!(touched, [0]);
     assert!(
         weights.zeros().contains(0),
@@ -116,7 +149,9 @@ fn the_multiplier_is_folded_in_before_it_underflows() {
         row: 0,
         coefficient: 1.0,
     };
-    weights.add(&mut [addend], &data, 0.0, &session(1)).unwrap();
+    weights
+        .add(&mut [addend], &data, Truncation::NONE, &session(1))
+        .unwrap();
     let mut folded = 0;
     for _ in 0..1000 {
         folded += usize::from(weights.scale(0.9));
@@ -125,7 +160,9 @@ fn the_multiplier_is_folded_in_before_it_underflows() {
     assert!(folded > 1);
     // 0.9^1000, beyond single precision; later batches still count in full.
     assert!(weights.norm() < 2e-46);
-    weights.add(&mut [addend], &data, 0.0, &session(1)).unwrap();
+    weights
+        .add(&mut [addend], &data, Truncation::NONE, &session(1))
+        .unwrap();
     assert!((weights.norm() - 1.0).abs() < 1e-6);
     assert!(weights.scale(0.0) && weights.zeros().contains(0));
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::average::Average;
 use super::finish;
+use super::measure::Measure;
 use super::sampling::{Example, Sampler};
 use super::settings::{Penalty, Settings};
 use super::theory_note;
@@ -11,7 +12,7 @@ use super::weights::{DescentWeights, RowBuffer};
 use crate::dataset::Dataset;
 use crate::model::{Scorer, Scratch};
 use crate::oracle::{Oracle, Query, rivals};
-use crate::sparse::Addend;
+use crate::sparse::{Addend, Truncation};
 use crate::{Event, Result, Session};
 
 /// Examples that one worker finds rivals for between two looks at the cancel flag.
@@ -33,6 +34,7 @@ pub(super) fn descend<W: DescentWeights>(
     // W^0 := 0: so the weights come.
     let mut average = settings.average.then(|| Average::new(&weights));
     let mut best: Option<Held<W::Scorer>> = None;
+    let measure = (settings.measure_oracle > 0).then(|| Measure::new(data));
 
     // for t = 1 … T
     for iteration in 1..=iterations {
@@ -50,6 +52,9 @@ pub(super) fn descend<W: DescentWeights>(
                 session,
             )?;
         }
+        if let Some(measure) = &measure {
+            measure.tell(iteration, settings, oracle, &weights, data, &batch, session)?;
+        }
         let mut addends = steps(settings, oracle, &weights, data, &batch, step, session)?;
         if let Some(average) = &mut average {
             average.settle(&weights, addends.iter().map(|addend| addend.class));
@@ -63,7 +68,11 @@ pub(super) fn descend<W: DescentWeights>(
                 classes as f64 / touched.max(1) as f64 * settings.lambda * step
             }
         };
-        let changed = weights.add(&mut addends, &data.rows, threshold as f32, session)?;
+        let truncation = Truncation {
+            threshold: threshold as f32,
+            limit: settings.truncation_limit as f32,
+        };
+        let changed = weights.add(&mut addends, &data.rows, truncation, session)?;
         oracle.update(&weights, &changed, session)?;
         if settings.penalty == Penalty::SquaredL2 {
             // phi_t := min(1, 1 / (sqrt(lambda) ||W^t||)); W^(t+1) := phi_t W^t
@@ -117,8 +126,9 @@ fn scale<W: DescentWeights>(
 
 /// The sub-gradient steps of a batch, against frozen weights: for each example its true class and its rival.
 ///
-/// The sub-gradient of a batch is the mean over its examples. Examples that do not violate the margin give
-/// steps of size 0 (if the margin is tested), so that their classes still belong to `R_t`.
+/// The sub-gradient of a batch is the mean over its examples, or their sum (`--step-per example`). Examples
+/// that do not violate the margin give steps of size 0 (if the margin is tested), so that their classes
+/// still belong to `R_t`.
 fn steps<W: DescentWeights>(
     settings: &Settings,
     oracle: &dyn Oracle<W>,
@@ -140,7 +150,7 @@ fn steps<W: DescentWeights>(
             .as_ref()
             .map_or(1.0, |weights| weights[example.row as usize]);
         let coefficient = if rival.updates {
-            (step / batch.len() as f64) as f32 * row_weight
+            settings.example_step(step, batch.len()) * row_weight
         } else {
             0.0
         };
@@ -188,7 +198,7 @@ fn find_rivals<W: DescentWeights>(
                         let query = Query {
                             row,
                             labels: data.labels.row(example.row as usize),
-                            k: 1,
+                            k: settings.rival_rank,
                             draw: example.draw,
                         };
                         rivals(oracle, weights, &query, scratch, best);
@@ -197,7 +207,7 @@ fn find_rivals<W: DescentWeights>(
                             let beyond = rival - weights.dot(example.label, row);
                             1.0 + weights.multiplier() * f64::from(beyond) > 0.0
                         };
-                        *answer = best.first().map(|rival| Rival {
+                        *answer = best.last().map(|rival| Rival {
                             class: rival.class,
                             updates: !settings.margin_test || is_violated(rival.score),
                         });

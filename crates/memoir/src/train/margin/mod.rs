@@ -12,6 +12,7 @@
 mod average;
 mod descent;
 mod finish;
+mod measure;
 mod reduced;
 mod sampling;
 mod settings;
@@ -25,8 +26,9 @@ use crate::sparse::ClassRows;
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
+pub use measure::OracleMeasurement;
 pub use sampling::Sampling;
-pub use settings::{MemoirL1Params, MemoirL2Params, MemoirLshParams, Penalty, Prediction, Settings};
+pub use settings::{MemoirL1Params, MemoirL2Params, MemoirLshParams, Penalty, Prediction, Settings, StepPer};
 
 impl AlgorithmParams for MemoirL2Params {
     const NAME: &'static str = "memoir-l2";
@@ -48,7 +50,10 @@ impl AlgorithmParams for MemoirL1Params {
 
     fn trainer(&self) -> Result<Box<dyn Trainer>> {
         Ok(Box::new(MarginTrainer {
-            settings: self.settings(Penalty::L1),
+            settings: Settings {
+                truncation_limit: self.truncation_limit,
+                ..self.settings(Penalty::L1)
+            },
             oracle: (&self.search).into(),
         }))
     }
@@ -78,6 +83,8 @@ impl Trainer for MarginTrainer {
     }
 }
 
+#[cfg(test)]
+mod option_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -8,8 +8,8 @@ use super::{TrainRequest, Trained, Trainer, descent};
 use crate::catalogue::AlgorithmParams;
 use crate::dataset::Dataset;
 use crate::oracle::OracleKind;
-use crate::sparse::ClassDense;
-use crate::sparse::svd::truncated_svd;
+use crate::sparse::svd::{TruncatedSvd, truncated_svd};
+use crate::sparse::{ClassDense, RowView, Rows};
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
@@ -30,6 +30,7 @@ pub(super) struct ReducedTrainer {
     oracle: OracleKind,
     dimensions: usize,
     multiplications: usize,
+    constant_after: bool,
 }
 
 impl ReducedTrainer {
@@ -39,12 +40,23 @@ impl ReducedTrainer {
             oracle: (&params.search).into(),
             dimensions: params.dimensions,
             multiplications: params.svd_multiplications,
+            constant_after: params.constant_after_svd,
         }
     }
 
     /// The weights to start from: zero, in the space the rows are reduced to.
-    fn start(&self, data: &Dataset, session: &Session<'_>) -> Result<ClassDense> {
-        let svd = truncated_svd(&data.rows, self.dimensions, self.multiplications, session)?;
+    pub(super) fn start(&self, data: &Dataset, session: &Session<'_>) -> Result<ClassDense> {
+        let svd = if self.constant_after {
+            let words = without_constant(&data.rows);
+            let svd = truncated_svd(&words, self.dimensions, self.multiplications, session)?;
+            TruncatedSvd {
+                // The constant loses nothing.
+                squared_length: svd.squared_length + data.rows.len() as f64,
+                reduction: svd.reduction.with_feature_apart(),
+            }
+        } else {
+            truncated_svd(&data.rows, self.dimensions, self.multiplications, session)?
+        };
         let reduction = Arc::new(svd.reduction);
         let all: f64 = data.rows.iter().map(|row| f64::from(row.squared_norm())).sum();
         let megabytes = |bytes: usize| bytes as f64 / 1e6;
@@ -59,6 +71,23 @@ impl ReducedTrainer {
         ));
         Ok(ClassDense::new(data.classes.len(), reduction))
     }
+}
+
+/// The rows without their last feature, the constant.
+fn without_constant(rows: &Rows) -> Rows {
+    let constant = rows.width().saturating_sub(1);
+    let mut words = Rows::new();
+    for row in rows.iter() {
+        let kept = row
+            .indices
+            .partition_point(|&feature| (feature as usize) < constant);
+        words.push(RowView {
+            indices: &row.indices[..kept],
+            values: &row.values[..kept],
+        });
+    }
+    words.set_width(constant);
+    words
 }
 
 impl Trainer for ReducedTrainer {

@@ -24,6 +24,16 @@ choices! {
     }
 }
 
+choices! {
+    /// What a step of size `eta_t` is taken for.
+    pub enum StepPer {
+        /// For the mean over the batch's examples, as in the authors' code.
+        Batch = "batch",
+        /// For each example, as in the paper's text.
+        Example = "example",
+    }
+}
+
 /// Everything about a run but the oracle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -39,18 +49,28 @@ pub struct Settings {
     pub step_size: f64,
     /// How fast steps become smaller: `eta_step` in `eta_t = eta_0 / (1 + eta_step t)`.
     pub step_decay: f64,
+    /// t of the first batch: 0 or 1.
+    pub first_iteration: u64,
+    /// Whether a batch's steps add up or are averaged.
+    pub step_per: StepPer,
+    /// Largest share of a vector's length that Truncate may take; it leaves other vectors alone.
+    pub truncation_limit: f64,
     /// How examples are drawn.
     pub sampling: Sampling,
     /// Whether only examples with `1 + x^T (w_r - w_y) > 0` change the weights.
     pub margin_test: bool,
     /// Whether the result is the mean of all iterations' weights (the theorems' W-bar) rather than the last.
     pub average: bool,
+    /// Which of the classes that the oracle finds is pushed: 1 for the strongest.
+    pub rival_rank: usize,
     /// How a finished model compares.
     pub prediction: Prediction,
     /// With held-out rows: stop after so many iterations without a better macro-F1.
     pub patience: u64,
     /// Whether the terms of Theorem 2 or 3 are told at the end.
     pub report_theory: bool,
+    /// Examples of each batch on which the oracle is measured; 0 for none.
+    pub measure_oracle: usize,
 }
 
 /// Defines the parameters of one of the algorithms. They differ in a few defaults, and `memoir-lsh` has two
@@ -79,11 +99,19 @@ macro_rules! margin_parameters {
                 step_size: f64 = "0.1" in Kind::Number(0.0, 1e9);
                 /// How fast steps become smaller (the paper's eta_step): eta_t = eta_0 / (1 + eta_step t)
                 step_decay: f64 = "0.02" in Kind::Number(0.0, 1e9);
+                /// t of the first batch: 1 as in Algorithms 1 and 2, or 0, so that the first step is eta_0
+                first_iteration: u64 = "1" in Kind::Integer(0, 1);
+                /// Whether a batch makes one step, the mean over its examples, as in the authors' code, or
+                /// every example a whole one, as in the paper's text
+                step_per: StepPer = "batch";
                 /// Whether every class (balanced) or every row (uniform) is equally likely to be drawn
                 sampling: Sampling = "balanced";
                 /// Return the mean of all iterations' weights, which the theorems speak of, instead of the
                 /// last
                 average: bool = "off";
+                /// Push the class of this rank among those found instead of the strongest; to see how much
+                /// nearness matters
+                rival_rank: usize = "1" in Kind::Integer(1, 1_000_000);
                 /// Whether the finished model compares by angle (class vectors of unit length) or by inner
                 /// product
                 prediction: Prediction = "cosine";
@@ -91,6 +119,9 @@ macro_rules! margin_parameters {
                 patience: u64 = "5" in Kind::Integer(1, 1_000_000);
                 /// Measure how inexact the oracle was and tell the terms of the convergence theorem
                 report_theory: bool = "off";
+                /// Measure the oracle on so many examples of every batch, with the weights of that moment,
+                /// and tell recall, epsilon and which classes it pushes; the model stays the same
+                measure_oracle: usize = "0" in Kind::Integer(0, 1_000_000);
                 ..search: OracleParams, with "oracle" = $oracle;
             }
         }
@@ -105,12 +136,17 @@ macro_rules! margin_parameters {
                     batch_size: self.batch_size,
                     step_size: self.step_size,
                     step_decay: self.step_decay,
+                    first_iteration: self.first_iteration,
+                    step_per: self.step_per,
+                    truncation_limit: 1.0,
                     sampling: self.sampling,
                     margin_test: self.margin_test,
                     average: self.average,
+                    rival_rank: self.rival_rank,
                     prediction: self.prediction,
                     patience: self.patience,
                     report_theory: self.report_theory,
+                    measure_oracle: self.measure_oracle,
                 }
             }
         }
@@ -125,6 +161,9 @@ margin_parameters! {
 margin_parameters! {
     /// Parameters of `memoir-l1`.
     MemoirL1Params, lambda = "0.000001", margin_test = "on", oracle = "exact";
+    /// Truncate a class's vector only where that takes at most this share of its length (the paper's text);
+    /// 1 is always
+    truncation_limit: f64 = "1" in Kind::Number(0.0, 1.0);
 }
 
 margin_parameters! {
@@ -134,12 +173,23 @@ margin_parameters! {
     dimensions: usize = "2048" in Kind::Integer(1, 16_384);
     /// Multiplications that turn random directions towards the strongest ones; more are more exact
     svd_multiplications: usize = "3" in Kind::Integer(1, 100);
+    /// Append the constant feature to reduced rows, as the authors do, rather than reduce it with the others
+    constant_after_svd: bool = "off";
 }
 
 impl Settings {
-    /// `eta_t`, for t = 1, 2, …
-    pub fn step(&self, iteration: u64) -> f64 {
-        self.step_size / (1.0 + self.step_decay * iteration as f64)
+    /// `eta_t` of the first, second … batch: t = 1, 2, … or 0, 1, …
+    pub fn step(&self, batch: u64) -> f64 {
+        let iteration = (batch - 1 + self.first_iteration) as f64;
+        self.step_size / (1.0 + self.step_decay * iteration)
+    }
+
+    /// What an example's row is multiplied by in a batch of so many.
+    pub(super) fn example_step(&self, step: f64, batch_size: usize) -> f32 {
+        match self.step_per {
+            StepPer::Batch => (step / batch_size as f64) as f32,
+            StepPer::Example => step as f32,
+        }
     }
 
     /// T for so many classes. The paper's appendix has 25, 40, 48, 60 and 80 for 12, 28, 36, 50 and 100

@@ -13,7 +13,7 @@ pub(super) fn session(threads: usize) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
 }
 
-fn train(penalty: Penalty, given: &[(&str, &str)], data: &Dataset, threads: usize) -> Linear {
+pub(super) fn train(penalty: Penalty, given: &[(&str, &str)], data: &Dataset, threads: usize) -> Linear {
     let (settings, oracle) = settings(penalty, given);
     let mut oracle = oracle.build(0);
     descent::descend(

@@ -4,7 +4,7 @@ use super::Prediction;
 use super::finish;
 use crate::model::{Linear, Reduced, Scorer};
 use crate::oracle::Scannable;
-use crate::sparse::{Addend, ClassDense, ClassRows, ClassVectors, RowView, Rows};
+use crate::sparse::{Addend, ClassDense, ClassRows, ClassVectors, RowView, Rows, Truncation};
 use crate::{Result, Session};
 
 /// Room for a row as the weights see it.
@@ -29,12 +29,12 @@ pub(super) trait DescentWeights: Scannable {
     fn is_folded_by(&self, factor: f64) -> bool;
     /// Multiplies all weights.
     fn scale(&mut self, factor: f64);
-    /// Adds a batch, and truncates what it touched by `threshold`; returns the touched classes, increasing.
+    /// Adds a batch, and truncates what it touched; returns the touched classes, increasing.
     fn add(
         &mut self,
         addends: &mut [Addend],
         rows: &Rows,
-        threshold: f32,
+        truncation: Truncation,
         session: &Session<'_>,
     ) -> Result<Vec<u32>>;
     /// Adds `factor` times an unscaled vector of `of` to the unscaled one of the same class.
@@ -82,10 +82,10 @@ impl DescentWeights for ClassRows {
         &mut self,
         addends: &mut [Addend],
         rows: &Rows,
-        threshold: f32,
+        truncation: Truncation,
         session: &Session<'_>,
     ) -> Result<Vec<u32>> {
-        self.add(addends, rows, threshold, session)
+        self.add(addends, rows, truncation, session)
     }
 
     fn add_vector(&mut self, class: u32, factor: f32, of: &Self) {
@@ -133,7 +133,7 @@ impl DescentWeights for ClassDense {
         &mut self,
         addends: &mut [Addend],
         rows: &Rows,
-        _: f32,
+        _: Truncation,
         session: &Session<'_>,
     ) -> Result<Vec<u32>> {
         self.add(addends, rows, session)

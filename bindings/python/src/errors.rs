@@ -1,7 +1,7 @@
 //! The library's errors as Python's exceptions: what a caller can catch by type.
 
 use memoir::Error;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyConnectionError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 /// The exception that fits `error`, with the library's message.
@@ -17,6 +17,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
             None => PyOSError::new_err(format!("{}: {what}: {source}", path.display())),
         },
         Error::Cancelled => PyKeyboardInterrupt::new_err("stopped on request"),
+        Error::Exchange(message) => PyConnectionError::new_err(message),
         other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -16,6 +16,7 @@ mod options;
 mod predict;
 mod rows;
 mod running;
+mod shard;
 mod texts;
 
 use pyo3::prelude::*;
@@ -25,6 +26,7 @@ use pyo3::prelude::*;
 fn _memoir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<model::Model>()?;
+    module.add_class::<shard::Shard>()?;
     module.add_function(wrap_pyfunction!(catalogue::algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::text_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(labels::number_labels, module)?)?;

@@ -7,6 +7,7 @@ use memoir::class_vocabulary::HierarchyRule;
 use memoir::model::Precision;
 use memoir::params::{ParameterType, Parameters, Value};
 use memoir::prepare::{Examples, VocabularyRequest, WeightingChoice};
+use memoir::shards::Shard;
 use memoir::text::TextSettings;
 use memoir::train::{FitOptions, HeldOut};
 use memoir::{Catalogue, Error, Model, Result, Session, train};
@@ -98,7 +99,31 @@ impl Training {
         (method, preparation): &(Method, Preparation),
         session: &Session<'_>,
     ) -> Result<Model> {
-        let options = FitOptions {
+        let options = self.fit_options(held_out, base_model, preparation)?;
+        let model = train::fit(method, examples, options, session)?;
+        self.finished(model, session)
+    }
+
+    /// As above, by one of several processes, of which the first gets the model.
+    pub(crate) fn fit_shard(
+        &self,
+        examples: Examples<'_>,
+        (method, preparation): &(Method, Preparation),
+        shard: &Shard,
+        session: &Session<'_>,
+    ) -> Result<Option<Model>> {
+        let options = self.fit_options(None, None, preparation)?;
+        let model = train::fit_shard(method, examples, options, shard, session)?;
+        model.map(|model| self.finished(model, session)).transpose()
+    }
+
+    fn fit_options<'a>(
+        &self,
+        held_out: Option<Examples<'a>>,
+        base_model: Option<&'a Model>,
+        preparation: &Preparation,
+    ) -> Result<FitOptions<'a>> {
+        Ok(FitOptions {
             text: preparation.text.clone(),
             weighting: preparation.weighting,
             held_out: match (held_out, self.valid_fraction) {
@@ -109,8 +134,11 @@ impl Training {
             base_model,
             replicate: self.replicate,
             vocabulary: self.vocabulary()?,
-        };
-        let mut model = train::fit(method, examples, options, session)?;
+        })
+    }
+
+    /// The model as it is to be stored.
+    fn finished(&self, mut model: Model, session: &Session<'_>) -> Result<Model> {
         if let Some(precision) = self.precision()? {
             model = model.with_precision(precision)?;
         }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use memoir::checkpoint::Checkpoints;
 use memoir::{Cancel, Event, Observer, Result, Session};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -43,7 +44,8 @@ struct Mailbox {
     notices: Mutex<Vec<Notice>>,
 }
 
-fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// What a lock guards; a panic of another thread changes nothing about it.
+pub(crate) fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -95,6 +97,16 @@ impl Running<'_> {
         py: Python<'_>,
         work: impl FnOnce(&Session<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
+        self.run_keeping(py, None, work)
+    }
+
+    /// As [`Running::run`], with checkpoints.
+    pub(crate) fn run_keeping<T: Send>(
+        &self,
+        py: Python<'_>,
+        checkpoints: Option<Checkpoints>,
+        work: impl FnOnce(&Session<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
         let threads = NonZeroUsize::new(self.threads).ok_or_else(|| value_error("there must be a thread"))?;
         let mailbox = Mailbox::default();
         let cancel = Cancel::default();
@@ -103,6 +115,7 @@ impl Running<'_> {
             .with_seed(self.seed)
             .with_memory_budget(self.memory_budget)
             .with_cancel(cancel.clone())
+            .with_checkpoints(checkpoints)
             .with_observer(&mailbox);
         let receiver = self.on_event.as_ref();
         std::thread::scope(|scope| {

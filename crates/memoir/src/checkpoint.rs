@@ -49,6 +49,27 @@ impl Checkpoints {
         }
     }
 
+    /// The checkpoints of one of several shards: two files that are written in turn. When one is written,
+    /// all shards have written the other, so whenever a shard is killed, all have a checkpoint of the same
+    /// moment.
+    pub(crate) fn of_shard(&self, shard: usize, shards: usize) -> [Self; 2] {
+        ["a", "b"].map(|turn| {
+            let mut path = self.path.clone().into_os_string();
+            path.push(format!(".{shard}-of-{shards}.{turn}"));
+            Self {
+                path: path.into(),
+                ..self.clone()
+            }
+        })
+    }
+
+    /// As [`Checkpoints::remove`], for a training by so many shards.
+    pub fn remove_shards(&self, shards: usize) -> Result<()> {
+        (0..shards)
+            .flat_map(|shard| self.of_shard(shard, shards))
+            .try_for_each(|checkpoints| checkpoints.remove())
+    }
+
     /// Writes a checkpoint: beside the last one first, then in its place.
     pub fn save(&self, belongs_to: &[Fingerprint], state: &State<'_>) -> Result<()> {
         let belongs_to = encode(belongs_to.iter().map(|fingerprint| fingerprint.value));

@@ -56,6 +56,9 @@ pub enum Error {
     /// The data cannot be learned from (no rows, no classes …).
     #[error("{0}")]
     Unlearnable(String),
+    /// The shards of a training cannot talk to each other: one is gone, or is not what it should be.
+    #[error("{0}")]
+    Exchange(String),
     /// The caller's cancel flag was raised.
     #[error("stopped on request")]
     Cancelled,

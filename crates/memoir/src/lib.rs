@@ -52,6 +52,7 @@ pub mod params;
 mod per_thread;
 pub mod prepare;
 pub mod session;
+pub mod shards;
 // What users and other crates need of it is re-exported here, in `model` and in `oracle`.
 #[allow(unreachable_pub)]
 pub(crate) mod sparse;

@@ -10,6 +10,20 @@ def algorithms() -> dict[str, dict[str, Any]]: ...
 def text_parameters() -> list[dict[str, str]]: ...
 def number_labels(labels: np.ndarray | list[str]) -> tuple[np.ndarray, Any]: ...
 
+class Shard:
+    def __init__(self, index: int, shards: int, token: str, patience: float) -> None: ...
+    def listen(self, host: str) -> int: ...
+    def train_file(
+        self,
+        path: str,
+        model: str,
+        host: str,
+        options: dict[str, Any],
+        running: dict[str, Any],
+        checkpoint: tuple[str, int] | None = ...,
+        format: str | None = ...,
+    ) -> dict[str, float]: ...
+
 class Model:
     @staticmethod
     def train(

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 
 use super::base_model::check_base_model;
 use super::hold_out::{check_share, hold_out};
-use super::{BaseModel, TrainRequest};
+use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
 use crate::data::ReadReport;
-use crate::dataset::Dataset;
+use crate::dataset::{ClassNames, Dataset};
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin, Overrides};
 use crate::params::{Parameters, Value};
 use crate::prepare::{
-    BaseRows, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice,
-    prepare_described, prepare_on_disk, prepare_with, too_large_for_memory,
+    BaseRows, Described, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest,
+    WeightingChoice, prepare_described, prepare_on_disk, prepare_with, too_large_for_memory,
 };
-use crate::text::TextSettings;
+use crate::shards::Shard;
+use crate::text::{Preprocessing, TextSettings};
 use crate::{Error, Result, Session};
 
 /// How a model is made of examples, beyond the method.
@@ -67,6 +68,62 @@ pub fn fit(
     options: FitOptions<'_>,
     session: &Session<'_>,
 ) -> Result<Model> {
+    prepared(method, examples, options, session)?
+        .learn(method, None, session)?
+        .finish(session)
+}
+
+/// As [`fit`], by one of several processes that train a model together. All are given the same method,
+/// examples, options and session. The first gets the model, the others get nothing.
+///
+/// The model is the same, to the byte, as that of [`fit`]. With checkpoints, each shard writes its own, and
+/// all start from the newest that all of them have.
+pub fn fit_shard(
+    method: &Method,
+    examples: Examples<'_>,
+    options: FitOptions<'_>,
+    shard: &Shard,
+    session: &Session<'_>,
+) -> Result<Option<Model>> {
+    if !method.trainer().support().shards {
+        return Err(Error::Parameter(format!(
+            "`{}` cannot be trained by several processes; `softmax` can",
+            method.name()
+        )));
+    }
+    let learned = prepared(method, examples, options, session)?.learn(method, Some(shard), session)?;
+    if shard.index() > 0 {
+        return Ok(None);
+    }
+    learned.finish(session).map(Some)
+}
+
+/// What a model is learned from.
+struct Prepared<'a> {
+    training: TrainingData,
+    disk: Option<DiskData>,
+    held_out: Option<Dataset>,
+    base: Option<&'a Model>,
+}
+
+/// What was learned, and what else a model is made of.
+struct Learned<'a> {
+    trained: Trained,
+    origin: Origin,
+    classes: ClassNames,
+    preprocessing: Preprocessing,
+    described: Option<Described>,
+    held_out: Option<Dataset>,
+    base: Option<&'a Model>,
+}
+
+/// Checks and reads what `method` is to learn from.
+fn prepared<'a>(
+    method: &Method,
+    examples: Examples<'_>,
+    options: FitOptions<'a>,
+    session: &Session<'_>,
+) -> Result<Prepared<'a>> {
     if session.checkpoints().is_some() && !method.trainer().support().checkpoints {
         return Err(Error::Parameter(format!(
             "`{}` keeps no checkpoints; `softmax` does",
@@ -142,14 +199,12 @@ pub fn fit(
     if options.replicate {
         training.data = training.data.replicated();
     }
-    learn(
-        method,
-        options.base_model,
+    Ok(Prepared {
         training,
-        disk.as_ref(),
+        disk,
         held_out,
-        session,
-    )
+        base: options.base_model,
+    })
 }
 
 /// Settings for text that would do nothing are a mistake.
@@ -167,97 +222,118 @@ fn refuse_text_settings(settings: &TextSettings, name: &str) -> Result<()> {
     }
 }
 
-fn learn(
-    method: &Method,
-    base: Option<&Model>,
-    training: TrainingData,
-    disk: Option<&DiskData>,
-    held_out: Option<Dataset>,
-    session: &Session<'_>,
-) -> Result<Model> {
-    let TrainingData {
-        mut data,
-        preprocessing,
-        described,
-        ..
-    } = training;
-    if let Some(base) = base {
-        check_base_model(method, base)?;
-    }
-    if data.labels.total() == 0 {
-        return Err(Error::Unlearnable(
-            "there is nothing to learn from: no row has a label".to_owned(),
-        ));
-    }
-    let base_model = base
-        .map(|base| BaseModel::new(base, &preprocessing, &data, session))
-        .transpose()?;
-    let stop_by = held_out
-        .as_ref()
-        .map(|held_out| with_known_classes(held_out.clone(), &data));
-    let origin = origin(method, base, &data, session);
-    let classes = data.classes.clone();
-    if let Some(described) = &described {
-        for line in described.defects.lines() {
-            session.note(line);
-        }
-        if !described.texts.about.is_empty() {
-            let choice = described.choose(&data, session)?;
-            session.note(choice.describe());
-            described.texts.append_to(&mut data, choice);
-        }
-    }
-    let request = TrainRequest {
-        data,
-        held_out: stop_by.as_ref(),
-        base_model,
-        on_disk: disk.map(|disk| DiskRows {
+impl<'a> Prepared<'a> {
+    fn learn(self, method: &Method, shard: Option<&Shard>, session: &Session<'_>) -> Result<Learned<'a>> {
+        let Self {
+            training,
             disk,
-            preprocessing: &preprocessing,
-        }),
-    };
-    let trained = method.trainer().train(request, session)?;
-    let vocabulary = match (described, base) {
-        (Some(described), _) => Some(described.vocabulary),
-        (None, Some(base)) => base
-            .vocabulary
+            held_out,
+            base,
+        } = self;
+        let TrainingData {
+            mut data,
+            preprocessing,
+            described,
+            ..
+        } = training;
+        if let Some(base) = base {
+            check_base_model(method, base)?;
+        }
+        if data.labels.total() == 0 {
+            return Err(Error::Unlearnable(
+                "there is nothing to learn from: no row has a label".to_owned(),
+            ));
+        }
+        if base.is_none() && preprocessing.text().is_some() && preprocessing.features() == 0 {
+            return Err(Error::Unlearnable(
+                "there is nothing to learn from: no text holds a word".to_owned(),
+            ));
+        }
+        let base_model = base
+            .map(|base| BaseModel::new(base, &preprocessing, &data, session))
+            .transpose()?;
+        let stop_by = held_out
             .as_ref()
-            .map(|held| held.for_more_classes(&classes)),
-        (None, None) => None,
-    };
-    let calibration = trained.calibration_scores.and_then(|scores| {
-        let hierarchy = vocabulary
-            .as_ref()
-            .and_then(|vocabulary| vocabulary.hierarchy(classes.len()));
-        session.run(|| {
-            let mut calibration = Calibration::fit(&scores, Basis::CalibrationSplit)?;
-            calibration.fit_sets(&scores, hierarchy.as_ref());
-            Some(calibration)
+            .map(|held_out| with_known_classes(held_out.clone(), &data));
+        let mut origin = origin(method, base, &data, session);
+        let classes = data.classes.clone();
+        if let Some(described) = &described {
+            for line in described.defects.lines() {
+                session.note(line);
+            }
+            if !described.texts.about.is_empty() {
+                let choice = described.choose(&data, session)?;
+                session.note(choice.describe());
+                described.texts.append_to(&mut data, choice);
+            }
+        }
+        let request = TrainRequest {
+            data,
+            held_out: stop_by.as_ref(),
+            base_model,
+            on_disk: disk.as_ref().map(|disk| DiskRows {
+                disk,
+                preprocessing: &preprocessing,
+            }),
+            shard,
+        };
+        let mut trained = method.trainer().train(request, session)?;
+        origin.chosen = chosen(method, std::mem::take(&mut trained.resolved));
+        Ok(Learned {
+            trained,
+            origin,
+            classes,
+            preprocessing,
+            described,
+            held_out,
+            base,
         })
-    });
-    // Classes keep their numbers.
-    let overrides = match base.and_then(Model::overrides) {
-        Some(before) => Some(Overrides::new(before.iter())?),
-        None => None,
-    };
-    let mut model = Model {
-        calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
-        replay: trained.replay,
-        vocabulary,
-        overrides,
-        origin: Origin {
-            chosen: chosen(method, trained.resolved),
-            ..origin
-        },
-        classes,
-        preprocessing,
-        scorer: trained.scorer,
-        file: None,
-    };
-    if let Some(held_out) = held_out {
-        model.calibrate(&held_out, session)?;
     }
-    Ok(model)
+}
+
+impl Learned<'_> {
+    /// Puts the model together and calibrates it.
+    fn finish(self, session: &Session<'_>) -> Result<Model> {
+        let (trained, classes, base) = (self.trained, self.classes, self.base);
+        let vocabulary = match (self.described, base) {
+            (Some(described), _) => Some(described.vocabulary),
+            (None, Some(base)) => base
+                .vocabulary
+                .as_ref()
+                .map(|held| held.for_more_classes(&classes)),
+            (None, None) => None,
+        };
+        let calibration = trained.calibration_scores.and_then(|scores| {
+            let hierarchy = vocabulary
+                .as_ref()
+                .and_then(|vocabulary| vocabulary.hierarchy(classes.len()));
+            session.run(|| {
+                let mut calibration = Calibration::fit(&scores, Basis::CalibrationSplit)?;
+                calibration.fit_sets(&scores, hierarchy.as_ref());
+                Some(calibration)
+            })
+        });
+        // Classes keep their numbers.
+        let overrides = match base.and_then(Model::overrides) {
+            Some(before) => Some(Overrides::new(before.iter())?),
+            None => None,
+        };
+        let mut model = Model {
+            calibration: calibration.or_else(|| base.and_then(|base| base.calibration.clone())),
+            replay: trained.replay,
+            vocabulary,
+            overrides,
+            origin: self.origin,
+            classes,
+            preprocessing: self.preprocessing,
+            scorer: trained.scorer,
+            file: None,
+        };
+        if let Some(held_out) = self.held_out {
+            model.calibrate(&held_out, session)?;
+        }
+        Ok(model)
+    }
 }
 
 /// Where a model comes from that `method` makes of `data`, in addition to what `base` came from.

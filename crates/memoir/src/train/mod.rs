@@ -11,7 +11,7 @@ mod trainer;
 
 pub use base_model::BaseModel;
 pub use centroid::{Centroid, CentroidParams};
-pub use fit::{FitOptions, HeldOut, fit};
+pub use fit::{FitOptions, HeldOut, fit, fit_shard};
 pub use margin::{MemoirL1Params, MemoirL2Params, MemoirLshParams};
 pub use softmax::SoftmaxParams;
 pub use trainer::{Support, TrainRequest, Trained, Trainer};

@@ -6,6 +6,7 @@ use crate::model::calibration::HeldOutScores;
 use crate::model::{Replay, Scorer};
 use crate::params::Value;
 use crate::prepare::DiskRows;
+use crate::shards::Shard;
 use crate::text::RowNeeds;
 use crate::{Result, Session};
 
@@ -31,6 +32,7 @@ pub trait Trainer: Send + Sync {
 /// What an algorithm can do beyond learning from rows once. Requests for what it cannot do are refused
 /// before it sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a question of its own.
 pub struct Support {
     /// It writes the session's checkpoints and starts from them.
     pub checkpoints: bool,
@@ -38,6 +40,8 @@ pub struct Support {
     pub continuing: bool,
     /// It can learn from rows that stay on disk.
     pub rows_on_disk: bool,
+    /// Several processes can train one model together.
+    pub shards: bool,
 }
 
 /// What to learn.
@@ -59,6 +63,9 @@ pub struct TrainRequest<'a> {
     pub base_model: Option<BaseModel<'a>>,
     /// The rows, if they are not in `data` but stay on disk; see [`Support::rows_on_disk`].
     pub on_disk: Option<DiskRows<'a>>,
+    /// This process, if it is one of several that train the model together; see [`Support::shards`]. All of
+    /// them have the same request. Shard 0 gets the scorer, and the others one of their own classes.
+    pub shard: Option<&'a Shard>,
 }
 
 impl TrainRequest<'_> {
@@ -69,6 +76,7 @@ impl TrainRequest<'_> {
             held_out: None,
             base_model: None,
             on_disk: None,
+            shard: None,
         }
     }
 }

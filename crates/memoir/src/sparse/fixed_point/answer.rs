@@ -26,6 +26,20 @@ impl Answerer {
         k: usize,
         out: &mut Vec<Scored>,
     ) {
+        let (found, unit) = self.find(weights, units, row, trim, k);
+        out.clear();
+        out.extend(found.iter().map(|found| found.scored(unit)));
+    }
+
+    /// As above, in whole numbers, and what one of them is worth.
+    pub(crate) fn find(
+        &mut self,
+        weights: &impl FeatureRows,
+        units: f32,
+        row: RowView<'_>,
+        trim: f32,
+        k: usize,
+    ) -> (&[FixedScore], f32) {
         let scale = quantize_trimmed(row.values, trim, &mut self.sizes, &mut self.values);
         let quantized = QuantizedRow {
             indices: row.indices,
@@ -41,12 +55,7 @@ impl Answerer {
             &[],
             &mut self.nothing,
         );
-        let unit = 1.0 / (scale * units);
-        out.clear();
-        out.extend(self.found.iter().map(|found| Scored {
-            class: found.class,
-            score: found.score as f32 * unit,
-        }));
+        (&self.found, 1.0 / (scale * units))
     }
 }
 

@@ -28,6 +28,7 @@ pub use quantize::{QuantizedRow, WEIGHT_UNITS, quantize_trimmed, quantize_weight
 pub(crate) use quantize::{least_kept, quantize_into};
 pub use search::{FeatureRow, FeatureRows, SearchScratch, search};
 pub(crate) use search::{RivalQuery, search_rivals};
+pub(crate) use select::Best;
 pub use select::FixedScore;
 
 /// Dense rows are padded to a multiple of this many classes.

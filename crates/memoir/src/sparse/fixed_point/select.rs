@@ -1,5 +1,7 @@
 //! Bounded selection of the highest integer scores.
 
+use crate::sparse::Scored;
+
 /// A class with its integer score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedScore {
@@ -9,10 +11,20 @@ pub struct FixedScore {
     pub score: i32,
 }
 
+impl FixedScore {
+    /// The same in a unit of which this is so many.
+    pub(crate) fn scored(self, unit: f32) -> Scored {
+        Scored {
+            class: self.class,
+            score: self.score as f32 * unit,
+        }
+    }
+}
+
 /// Keeps the k best of what is offered. Classes must come in rising order: an equal score never displaces an
 /// base one.
 #[derive(Debug, Default)]
-pub(super) struct Best {
+pub(crate) struct Best {
     k: usize,
     threshold: i32,
     /// Order-preserving score in the high half, inverted class in the low half: one comparison decides both.
@@ -34,7 +46,7 @@ fn unkey(key: u64) -> FixedScore {
 
 impl Best {
     /// Starts anew: the `k` best among those with a score above `floor`.
-    pub(super) fn start(&mut self, k: usize, floor: i32) {
+    pub(crate) fn start(&mut self, k: usize, floor: i32) {
         self.k = k;
         self.threshold = floor;
         self.keys.clear();
@@ -47,7 +59,7 @@ impl Best {
     }
 
     #[inline]
-    pub(super) fn offer(&mut self, score: i32, class: u32) {
+    pub(crate) fn offer(&mut self, score: i32, class: u32) {
         if score > self.threshold {
             self.keys.push(key(score, class));
             // Cutting is linear in what is held, so letting it grow threefold makes it cheap per offer.
@@ -71,14 +83,14 @@ impl Best {
     }
 
     /// Writes what was kept to `out`, by rising class.
-    pub(super) fn finish_by_class(&mut self, out: &mut Vec<FixedScore>) {
+    pub(crate) fn finish_by_class(&mut self, out: &mut Vec<FixedScore>) {
         self.cut();
         out.clear();
         out.extend(self.keys.iter().copied().map(unkey));
     }
 
     /// Writes what was kept to `out`, best first.
-    pub(super) fn finish(&mut self, out: &mut Vec<FixedScore>) {
+    pub(crate) fn finish(&mut self, out: &mut Vec<FixedScore>) {
         self.cut();
         self.keys.sort_unstable_by(|a, b| b.cmp(a));
         out.clear();

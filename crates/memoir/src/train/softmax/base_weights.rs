@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::class_slice::ClassSlice;
 use super::replay;
 use crate::dataset::Dataset;
 use crate::sparse::fixed_point::{Posting, quantize_weight};
@@ -25,7 +26,14 @@ pub(super) struct BaseWeights<P> {
 
 impl<P: Posting> BaseWeights<P> {
     /// For going on with `new_rows` rows.
-    pub(super) fn new(before: &BaseModel<'_>, new_rows: usize, session: &Session<'_>) -> Result<Self> {
+    /// Only the weights of the classes of `slice` are taken over, and these are counted inside of it.
+    pub(super) fn new(
+        before: &BaseModel<'_>,
+        new_rows: usize,
+        slice: &ClassSlice<'_>,
+        session: &Session<'_>,
+    ) -> Result<Self> {
+        let own = slice.range();
         let features = before.scorer.features();
         let mut base = Self {
             starts: Vec::with_capacity(features + 1),
@@ -53,7 +61,8 @@ impl<P: Posting> BaseWeights<P> {
                 .unwrap_or(1.0);
             let scaled = weights
                 .into_iter()
-                .map(|(class, weight)| P::new(class, quantize_weight(weight * scale)));
+                .filter(|(class, _)| own.contains(class))
+                .map(|(class, weight)| P::new(class - own.start, quantize_weight(weight * scale)));
             base.postings
                 .extend(scaled.filter(|posting| posting.weight() != 0));
             base.starts.push(base.postings.len());

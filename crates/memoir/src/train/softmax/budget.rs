@@ -3,6 +3,7 @@
 use super::auto_params::AutoParams;
 use super::base_weights::BaseWeights;
 use super::centroids::Centroids;
+use super::class_slice::ClassSlice;
 use super::rival_cache::RivalCache;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, LearnedWeights};
@@ -28,6 +29,7 @@ pub(super) fn plan<P: Posting>(
     rows: &QuantizedRows,
     centroids: &Centroids<'_>,
     auto: &AutoParams,
+    slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<Plan> {
     let classes = data.classes.len();
@@ -41,8 +43,13 @@ pub(super) fn plan<P: Posting>(
     let Some(budget) = session.memory_budget() else {
         return Ok(free);
     };
-    let support = Support::count(base, centroids, auto.least_initial_weight, session)?;
-    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, session);
+    let mut support = Support::count(base, centroids, auto.least_initial_weight, session)?;
+    // The plan is the one for all classes in one process: the same weights are learned.
+    slice.combine(&mut support.by_feature, u32::saturating_add, session)?;
+    slice.combine(&mut support.by_size, u64::saturating_add, session)?;
+    let mut threads = [session.threads() as u64];
+    slice.combine(&mut threads, u64::max, session)?;
+    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, threads[0]);
     let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
         fixed + support.bytes::<P>(classes, plan.layout) + if plan.cache_rivals { memory } else { 0 }
@@ -101,12 +108,12 @@ fn data_bytes(data: &Dataset) -> u64 {
 }
 
 /// Sums of a search and of an update for each thread, tokens of a batch, rows by class, two orders of rows.
-fn working_bytes(classes: usize, rows: &QuantizedRows, auto: &AutoParams, session: &Session<'_>) -> u64 {
+fn working_bytes(classes: usize, rows: &QuantizedRows, auto: &AutoParams, threads: u64) -> u64 {
     let batch = auto.batch.max(auto.later_batch).min(rows.len().max(1));
     let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
     let gradients = batch * (auto.rivals + 2) * 32;
-    (session.threads() * padded(classes) * 12 + tokens + gradients + rows.len() * 16 + rows.width() * 24)
-        as u64
+    let of_thread = (padded(classes) * 12) as u64;
+    threads * of_thread + (tokens + gradients + rows.len() * 16 + rows.width() * 24) as u64
 }
 
 /// How many pairs of feature and class there are, by feature and by size of their first weight.

@@ -9,9 +9,10 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use super::class_slice::{ClassSlice, Found};
 use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
-use crate::model::{Scorer, Scratch};
+use crate::sparse::fixed_point::{Answerer, FeatureRows, WEIGHT_UNITS};
 use crate::sparse::{RowView, Scored};
 use crate::{Result, Session};
 
@@ -129,34 +130,44 @@ impl CalibrationRows {
 
 /// What the rows set aside score, and those that could not be because a class has no others: without that
 /// class, so their answers are wrong, as those for classes that are not in the training data will be.
+///
+/// `weights` are those of the slice's classes, and `trim` is what answering leaves out of rows.
 pub(super) fn scores<'r>(
     aside: &CalibrationRows,
-    scorer: &dyn Scorer,
+    (weights, trim): (&impl FeatureRows, f32),
     data: &Dataset,
     row_of: impl Fn(usize) -> RowView<'r> + Sync,
+    slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<HeldOutScores> {
     let mut rows = aside.rows(data.len(), true);
     rows.extend(&aside.last);
-    let best: Vec<Vec<Scored>> = session.run(|| {
-        let one = |scratch: &mut Scratch, &row: &u32| {
-            let mut best = Vec::new();
-            if !session.cancel().is_raised() {
-                let (row, labels) = (row_of(row as usize), data.labels.row(row as usize));
-                scorer.top_k(row, SET_CANDIDATES + labels.len(), scratch, &mut best);
-                best.retain(|scored| !(labels.contains(&scored.class) && aside.lost.contains(&scored.class)));
-                best.truncate(SET_CANDIDATES);
+    let wanted = |row: u32| SET_CANDIDATES + data.labels.row(row as usize).len();
+    let (found, units): (Vec<Found>, Vec<f32>) = session.run(|| {
+        let one = |answerer: &mut Answerer, &row: &u32| {
+            let mut found = Found::default();
+            if session.cancel().is_raised() {
+                return (found, 0.0);
             }
-            best
+            let (best, unit) = answerer.find(weights, WEIGHT_UNITS, row_of(row as usize), trim, wanted(row));
+            found.best.extend_from_slice(best);
+            (found, unit)
         };
-        rows.par_iter().map_init(Scratch::default, one).collect()
+        rows.par_iter().map_init(Answerer::default, one).unzip()
     });
     session.check()?;
+    let found = slice.merge(found, |number| wanted(rows[number]), session)?;
     let mut scores = HeldOutScores::default();
-    for (&row, best) in rows.iter().zip(&best) {
-        let row = row as usize;
-        if !data.labels.row(row).is_empty() {
-            scores.push(row_of(row).len(), best, data.labels.row(row));
+    for ((&row, found), unit) in rows.iter().zip(&found).zip(units) {
+        let (row, labels) = (row as usize, data.labels.row(row as usize));
+        if !labels.is_empty() {
+            let is_lost = |class: &u32| labels.contains(class) && aside.lost.contains(class);
+            let known = found.best.iter().filter(|found| !is_lost(&found.class));
+            let best: Vec<Scored> = known
+                .take(SET_CANDIDATES)
+                .map(|found| found.scored(unit))
+                .collect();
+            scores.push(row_of(row).len(), &best, labels);
         }
     }
     Ok(scores)

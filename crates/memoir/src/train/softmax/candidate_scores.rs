@@ -155,6 +155,7 @@ mod tests {
     use super::super::auto_params::{AutoParams, Shape};
     use super::super::base_weights::BaseWeights;
     use super::super::centroids::Centroids;
+    use super::super::class_slice::ClassSlice;
     use super::super::rows::QuantizedRows;
     use super::super::tests::{data, session};
     use super::super::weights::Layout;
@@ -184,9 +185,10 @@ mod tests {
         let base = BaseWeights::<Narrow>::none();
         let centroids = Centroids::new(&data, &rows, &base.class_counts, auto.initial_scale);
         let mut chosen = CandidateScores::default();
+        let slice = ClassSlice::whole(400);
         for dense_from in [10, 1000] {
             let layout = Layout { least: 1, dense_from };
-            let weights = LearnedWeights::starting(&base, &centroids, 400, layout, &session).unwrap();
+            let weights = LearnedWeights::starting(&base, &centroids, &slice, layout, &session).unwrap();
             for (number, together) in [(1, 900), (12, 1), (12, 90), (254, 7), (400, 1)] {
                 // Those that some and others have are to be put in order.
                 let some: Vec<u32> = (0..number).filter(|class| class % 3 == 0).collect();

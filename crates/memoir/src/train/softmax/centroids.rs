@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::class_slice::ClassSlice;
 use super::disk_rows::ClassWindows;
 use super::rows::QuantizedRows;
 use crate::dataset::{Dataset, RowsByClass};
@@ -35,6 +36,8 @@ pub(super) struct Centroids<'a> {
     /// Rows that each class had before these; classes beyond the end had none.
     counts_before: &'a [u32],
     initial_scale: InitialScale,
+    /// The classes whose centroids are wanted.
+    wanted: Range<usize>,
 }
 
 /// Where the rows of the classes are.
@@ -90,6 +93,7 @@ impl<'a> Centroids<'a> {
             row_weights: data.weights.as_deref(),
             counts_before: &[],
             initial_scale,
+            wanted: 0..usize::MAX,
         }
     }
 
@@ -105,6 +109,7 @@ impl<'a> Centroids<'a> {
             row_weights: data.weights.as_deref(),
             counts_before,
             initial_scale,
+            wanted: 0..usize::MAX,
         }
     }
 
@@ -116,6 +121,13 @@ impl<'a> Centroids<'a> {
     /// With other weights of the rows, if there are such.
     pub(super) fn with_row_weights(mut self, weights: Option<&'a [f32]>) -> Self {
         self.row_weights = weights.or(self.row_weights);
+        self
+    }
+
+    /// Of the classes of this slice only.
+    pub(super) fn with_slice(mut self, slice: &ClassSlice<'_>) -> Self {
+        let range = slice.range();
+        self.wanted = range.start as usize..range.end as usize;
         self
     }
 
@@ -134,9 +146,10 @@ impl<'a> Centroids<'a> {
         }
     }
 
-    /// Calls `emit` with each class, in order, and the features of its first weight vector, in fixed-point
-    /// units. Weights that round to less than `least` units are left out. What rows of now give to a class
-    /// that had rows before is shorter, as they are only a part of its rows.
+    /// Calls `emit` with each class, in order and counted from the first that is wanted, and the features of
+    /// its first weight vector, in fixed-point units. Weights that round to less than `least` units are left
+    /// out. What rows of now give to a class that had rows before is shorter, as they are only a part of its
+    /// rows.
     pub(super) fn for_each(
         &self,
         least: i16,
@@ -203,15 +216,19 @@ impl<'a> Centroids<'a> {
     fn blocks(&self, window: Window<'_>) -> Vec<Range<usize>> {
         let rows_per_block = ENTRIES_PER_BLOCK / self.mean_entries().max(1);
         let mut blocks = Vec::new();
-        let (mut first, mut rows) = (window.first_class, 0);
-        for class in window.classes() {
+        let (wanted, all) = (&self.wanted, window.classes());
+        let classes = all.start.max(wanted.start)..all.end.min(wanted.end);
+        let (mut first, mut rows) = (classes.start, 0);
+        for class in classes.clone() {
             rows += window.of_class(class).len();
             if rows >= rows_per_block {
                 blocks.push(first..class + 1);
                 (first, rows) = (class + 1, 0);
             }
         }
-        blocks.push(first..window.classes().end);
+        if first < classes.end {
+            blocks.push(first..classes.end);
+        }
         blocks
     }
 
@@ -222,7 +239,7 @@ impl<'a> Centroids<'a> {
         let most = positions.map(|position| window.row(position).indices.len()).sum();
         // Room for all at once: growing would move it about.
         let mut block = Block {
-            first: classes.start,
+            first: classes.start - self.wanted.start,
             ends: Vec::with_capacity(classes.len()),
             entries: Vec::with_capacity(most),
         };
@@ -275,7 +292,7 @@ impl<'a> Centroids<'a> {
 
 /// First weight vectors of some classes, one behind the other.
 struct Block {
-    /// The first of the classes.
+    /// The first of the classes, counted from the first that is wanted.
     first: usize,
     ends: Vec<usize>,
     entries: Vec<(u32, i16)>,

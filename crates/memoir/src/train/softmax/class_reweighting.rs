@@ -3,8 +3,10 @@
 //!
 //! New classes have a larger share of the rows of now than of all rows, and a softmax learned from these
 //! alone would predict them too often. So while it is learned, the score of each class is shifted by the
-//! logarithm of how much larger its share is here: what the share alone explains is not learned. Classes
-//! that have most of their rows behind them move slowly, as a few rows are not to undo what many did.
+//! logarithm of how much larger its share is here: what the share alone explains is not learned. By all of
+//! it, if the old classes have rows here, however few; by half of it if they have none, because then nothing
+//! would tell new classes and old ones apart. Classes that have most of their rows behind them move slowly,
+//! as a few rows are not to undo what many did.
 //!
 //! Where the model kept some of the old rows, these are repeated. They were learned from before, so they
 //! count little for their own classes and old rivals, or they would be learned by heart; against new
@@ -15,9 +17,9 @@ use super::gradient::Gradient;
 use crate::dataset::LabelSets;
 use crate::sparse::fixed_point::Posting;
 
-/// The part of the logarithm of shares by which scores are shifted; measured, like the constants below, on
-/// streams of parts with new classes.
-const SHIFT: f32 = 0.5;
+/// The part of the logarithm of shares by which scores are shifted where no old class has rows here;
+/// measured, like the constants below, on streams of parts with new classes.
+const LEAST_SHIFT: f32 = 0.5;
 
 /// A class without rows here is shifted as if it had this part of the rows that it has elsewhere.
 const LEAST_SHARE: f32 = 0.1;
@@ -82,12 +84,13 @@ impl ClassReweighting {
             let new = now[class] as f32 / all[class].max(1.0);
             1.0 + new * new * (stands_for.min(MOST_AGAINST) - 1.0).max(0.0)
         };
+        let strength = shift_strength(&base.class_counts, &now);
         let repeated = base.replay.labels.class_counts(classes);
         let shift = |class: usize| {
             let here = now[class] as f32 + REPEATED * repeated[class] as f32;
             let share = here / (rows + REPEATED * repeats);
             let overall = all[class].max(1.0) / (rows + base.rows as f32);
-            SHIFT * ((share / overall + LEAST_SHARE) / (1.0 + LEAST_SHARE)).ln()
+            strength * ((share / overall + LEAST_SHARE) / (1.0 + LEAST_SHARE)).ln()
         };
         let rate = |class: usize| {
             let here = now[class] as f32 / all[class].max(1.0) * usual;
@@ -142,6 +145,16 @@ impl ClassReweighting {
     }
 }
 
+/// By which part of the logarithm of shares scores are shifted: the more, the more of the old rows have a
+/// class that has rows now.
+fn shift_strength(before: &[u32], now: &[u32]) -> f32 {
+    let rows = |counts: &mut dyn Iterator<Item = u32>| counts.map(f64::from).sum::<f64>();
+    let all = rows(&mut before.iter().copied());
+    let with_rows = before.iter().zip(now).filter(|(_, now)| **now > 0);
+    let covered = rows(&mut with_rows.map(|(&before, _)| before)) / all.max(1.0);
+    LEAST_SHIFT + (1.0 - LEAST_SHIFT) * (covered * covered) as f32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,16 +201,27 @@ mod tests {
         base.rows = 15;
         let reweighting = ClassReweighting::new(&labels(&[0, 0, 0, 1, 1]), 3, &base, 0.0);
         let [old, new, away] = [0, 1, 2].map(|class| reweighting.shift(class));
+        // Six of fifteen old rows have a class that has rows here.
+        let strength = 0.5f32 + 0.5 * 0.4 * 0.4;
         // All rows of class 1 are here, where a quarter of all rows is.
-        assert!((new - SHIFT * (4.1f32 / 1.1).ln()).abs() < 1e-5, "{new}");
-        assert!((old - SHIFT * (1.433_333_f32 / 1.1).ln()).abs() < 1e-5, "{old}");
-        assert!((away - SHIFT * (0.1f32 / 1.1).ln()).abs() < 1e-5, "{away}");
+        assert!((new - strength * (4.1f32 / 1.1).ln()).abs() < 1e-5, "{new}");
+        assert!(
+            (old - strength * (1.433_333_f32 / 1.1).ln()).abs() < 1e-5,
+            "{old}"
+        );
+        assert!((away - strength * (0.1f32 / 1.1).ln()).abs() < 1e-5, "{away}");
         let mut gradients = vec![(0, 1.0), (1, -1.0), (2, -1.0)];
         reweighting.adapt(&mut gradients, false);
         assert_eq!(
             gradients,
             [(0, 1.0), (1, -1.0), (2, -LEAST_PACE.powf(PACE_POWER))]
         );
+    }
+
+    #[test]
+    fn shifts_are_whole_where_every_old_class_has_rows() {
+        assert!((shift_strength(&[6, 9], &[1, 1, 4]) - 1.0).abs() < 1e-6);
+        assert!((shift_strength(&[6, 9], &[0, 0, 4]) - LEAST_SHIFT).abs() < 1e-6);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use super::auto_params::AutoParams;
+use super::class_slice::{ClassSlice, Found};
 use super::rows::QuantizedRows;
+use super::shard_weights;
 use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
 use crate::eval::Evaluation;
@@ -63,12 +65,13 @@ impl<'a, P: Posting> Best<'a, P> {
         &mut self,
         weights: &LearnedWeights<P>,
         pass: usize,
+        slice: &ClassSlice<'_>,
         session: &Session<'_>,
     ) -> Result<bool> {
         let Some((valid, rows)) = &self.valid else {
             return Ok(false);
         };
-        let evaluation = evaluate(weights, valid, rows, session)?;
+        let evaluation = evaluate(weights, valid, rows, slice, session)?;
         let (accuracy, macro_f1) = (evaluation.accuracy(), evaluation.macro_f1());
         session.tell(Event::HeldOut {
             pass,
@@ -107,27 +110,29 @@ fn evaluate<P: Posting>(
     weights: &LearnedWeights<P>,
     valid: &Dataset,
     rows: &QuantizedRows,
+    slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<Evaluation> {
-    let best: Vec<u32> = session.run(|| {
-        let search_one = |scratch: &mut (SearchScratch, Vec<_>, Vec<_>), row: usize| {
-            let (scratch, found, nothing) = scratch;
+    let found: Vec<Found> = session.run(|| {
+        let search_one = |scratch: &mut SearchScratch, row: usize| {
+            let mut found = Found::default();
             if !session.cancel().is_raised() {
-                search(weights, rows.row(row), 1, scratch, found, &[], nothing);
+                let Found { best, label_scores } = &mut found;
+                search(weights, rows.row(row), 1, scratch, best, &[], label_scores);
             }
             found
-                .first()
-                .map_or(0, |best: &crate::sparse::fixed_point::FixedScore| best.class)
         };
-        let scratches = PerThread::new(session, Default::default);
+        let scratches = PerThread::new(session, SearchScratch::default);
         (0..valid.len())
             .into_par_iter()
             .map(|row| search_one(&mut scratches.of_this_thread(), row))
             .collect()
     });
     session.check()?;
+    let found = slice.merge(found, |_| 1, session)?;
     let mut evaluation = Evaluation::new();
-    for (labels, &class) in valid.labels.iter().zip(&best) {
+    for (labels, found) in valid.labels.iter().zip(&found) {
+        let class = found.best.first().map_or(0, |best| best.class);
         evaluation.add(labels, &[Scored { class, score: 0.0 }]);
     }
     Ok(evaluation)
@@ -136,9 +141,32 @@ fn evaluate<P: Posting>(
 /// Features whose weights are gathered at a time.
 const FEATURES_PER_TASK: usize = 1024;
 
-/// The weights that are large enough to matter, as a scorer. Gathers them in parallel: first how many there
-/// are, so that they are never held twice.
-pub(super) fn scorer<P: Stored>(weights: &LearnedWeights<P>, auto: &AutoParams) -> Box<dyn Scorer> {
+/// The scorer that training leaves behind. Where several shards have trained it, shard 0 gets the weights of
+/// all; the others keep a scorer of their own classes.
+pub(super) fn scorer<P: Stored>(
+    weights: &LearnedWeights<P>,
+    auto: &AutoParams,
+    slice: &ClassSlice<'_>,
+    session: &Session<'_>,
+) -> Result<Box<dyn Scorer>> {
+    let (offsets, postings) = kept_weights(weights, auto);
+    let (offsets, postings) = match slice.shard() {
+        Some(shard) => shard_weights::join(offsets, postings, shard, slice, session)?,
+        None => (offsets, postings),
+    };
+    let scorer = FixedScorer::new(slice.all_classes(), offsets, postings);
+    Ok(P::boxed(scorer.with_trim(auto.answer_trim)))
+}
+
+/// A scorer of the slice's classes alone, which are counted inside of it.
+pub(super) fn slice_scorer<P: Stored>(weights: &LearnedWeights<P>, auto: &AutoParams) -> FixedScorer<P> {
+    let (offsets, postings) = kept_weights(weights, auto);
+    FixedScorer::new(weights.classes(), offsets, postings)
+}
+
+/// The weights that are large enough to matter: where each feature's begin, and the weights. Gathers them in
+/// parallel: first how many there are, so that they are never held twice.
+fn kept_weights<P: Posting>(weights: &LearnedWeights<P>, auto: &AutoParams) -> (Vec<u64>, Vec<P>) {
     let least = quantize_weight(auto.least_weight).max(1);
     let kept = |feature: usize| {
         let stored = weights.stored(feature as u32);
@@ -170,5 +198,5 @@ pub(super) fn scorer<P: Stored>(weights: &LearnedWeights<P>, auto: &AutoParams) 
                 *index = P::new(class, weight);
             }
         });
-    P::boxed(FixedScorer::new(weights.classes(), offsets, postings).with_trim(auto.answer_trim))
+    (offsets, postings)
 }

@@ -3,8 +3,9 @@
 
 use super::recall;
 use super::rival_cache::RivalCache;
-use super::rivals::{RivalSearch, RivalSource};
+use super::rivals::{Precision, RivalSearch, RivalSource};
 use super::rows::RowsHandle;
+use super::shard_weights::SharedBounds;
 use super::update::{BatchGradients, Step, Updater};
 use super::weights::LearnedWeights;
 use crate::sparse::fixed_point::Posting;
@@ -15,6 +16,7 @@ pub(super) struct Learner<'a> {
     search: RivalSearch<'a>,
     updater: Updater,
     gradients: BatchGradients,
+    bounds: SharedBounds,
 }
 
 impl<'a> Learner<'a> {
@@ -24,6 +26,7 @@ impl<'a> Learner<'a> {
             updater: Updater::new(learning_rates, session),
             search,
             gradients: BatchGradients::default(),
+            bounds: SharedBounds::default(),
         }
     }
 
@@ -45,7 +48,13 @@ impl<'a> Learner<'a> {
             search,
             updater,
             gradients,
+            bounds,
         } = self;
+        let is_scan = matches!(source, RivalSource::Scan(_));
+        let others = search.slice.shard().is_some() && search.precision == Precision::Rough;
+        if others && is_scan {
+            bounds.share(weights, &search.slice, session)?;
+        }
         let rows = search.rows.clone();
         let frozen = &*weights;
         // Sorting the batch's tokens is work for one thread: the others need not wait for it.
@@ -57,6 +66,9 @@ impl<'a> Learner<'a> {
         });
         found?;
         updater.apply(weights, gradients, session);
+        if others {
+            bounds.note(weights, updater.features(), is_scan);
+        }
         Ok(())
     }
 

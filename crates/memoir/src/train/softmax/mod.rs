@@ -18,6 +18,7 @@ mod calibration_split;
 mod candidate_scores;
 mod centroids;
 mod class_reweighting;
+mod class_slice;
 mod disk_rows;
 mod finish;
 mod gradient;
@@ -29,6 +30,8 @@ mod resume;
 mod rival_cache;
 mod rivals;
 mod rows;
+mod shard_rivals;
+mod shard_weights;
 mod sharpness;
 #[cfg(test)]
 mod tests;
@@ -53,6 +56,7 @@ use base_weights::BaseWeights;
 use calibration_split::CalibrationRows;
 use centroids::Centroids;
 use class_reweighting::ClassReweighting;
+use class_slice::ClassSlice;
 use disk_rows::DiskStore;
 use finish::Stored;
 use learner::Learner;
@@ -99,6 +103,7 @@ impl Trainer for Softmax {
             continuing: true,
             // What is kept for later, or told of rivals, is looked up row by row.
             rows_on_disk: self.params.keep_rows.unwrap_or(0) == 0 && !self.params.report_rivals,
+            shards: true,
         }
     }
 
@@ -122,8 +127,15 @@ fn train<P: Posting + Stored>(
             "no row has a label, so there is nothing to learn".to_owned(),
         ));
     }
+    if params.report_rivals && request.shard.is_some() {
+        return Err(Error::Parameter(
+            "`report-rivals` compares with a scan over all classes, of which each shard has a part"
+                .to_owned(),
+        ));
+    }
+    let slice = &ClassSlice::of(request.shard, &data.labels.class_counts(data.classes.len()))?;
     let base = &match &request.base_model {
-        Some(base) => BaseWeights::<P>::new(base, data.len(), session)?,
+        Some(base) => BaseWeights::<P>::new(base, data.len(), slice, session)?,
         None => BaseWeights::none(),
     };
     let shape = match request.on_disk {
@@ -162,9 +174,10 @@ fn train<P: Posting + Stored>(
         Some(by_class) => Centroids::on_disk(data, by_class, auto.initial_scale),
         None => Centroids::new(data, &rows, &base.class_counts, auto.initial_scale),
     }
-    .with_row_weights(row_weights.as_deref());
-    let plan = budget::plan(base, all, &rows, &centroids, &auto, session)?;
-    let mut weights = LearnedWeights::starting(base, &centroids, data.classes.len(), plan.layout, session)?;
+    .with_row_weights(row_weights.as_deref())
+    .with_slice(slice);
+    let plan = budget::plan(base, all, &rows, &centroids, &auto, slice, session)?;
+    let mut weights = LearnedWeights::starting(base, &centroids, slice, plan.layout, session)?;
     drop(centroids);
     drop((row_weights, by_class));
     if base.rows == 0 {
@@ -172,10 +185,10 @@ fn train<P: Posting + Stored>(
         let sharpness = if let Some(held_out) = held_out {
             let rows = QuantizedRows::new(&held_out.rows, auto.trim);
             let all: Vec<u32> = (0..held_out.len() as u32).collect();
-            sharpness::measure(&weights, length, &rows, &held_out.labels, &all, session)?
+            sharpness::measure(&weights, length, &rows, &held_out.labels, &all, slice, session)?
         } else {
             let waiting = split.rows(data.len(), true);
-            sharpness::measure(&weights, length, &rows, &data.labels, &waiting, session)?
+            sharpness::measure(&weights, length, &rows, &data.labels, &waiting, slice, session)?
         };
         if let Some(sharpness) = sharpness {
             auto = auto.with_sharpness(sharpness, params);
@@ -186,7 +199,8 @@ fn train<P: Posting + Stored>(
     let search = RivalSearch::new(all, &rows, auto.rivals, auto.tail, session)
         .with_reweighting(reweighting, data.len())
         .with_precision(auto.precision)
-        .with_usual_weight(usual_weight(data, base));
+        .with_usual_weight(usual_weight(data, base))
+        .with_slice(slice);
     let mut learner = Learner::new(search, learning_rates, session);
     let in_memory = plan.cache_rivals && store.is_none();
     let mut cache = in_memory.then(|| RivalCache::new(all.len(), auto.rivals));
@@ -208,13 +222,13 @@ fn train<P: Posting + Stored>(
         None => data.fingerprint(),
         Some(on_disk) => data.fingerprint() ^ on_disk.disk.set.fingerprint(),
     };
-    let mut keeper = Keeper::new(params, base, fingerprint, held_out, session);
+    let mut keeper = Keeper::new(params, base, fingerprint, held_out, slice, session);
     let learned = Learned {
         weights: &mut weights,
         cache: &mut cache,
         best: &mut best,
     };
-    let first = keeper.resume(learned, session)?;
+    let first = keeper.resume(learned, slice, session)?;
     for pass in 0..auto.passes {
         // Also in passes that a checkpoint has behind it: each order follows from the one before.
         order.shuffle(&mut random);
@@ -278,7 +292,7 @@ fn train<P: Posting + Stored>(
             cache = None;
         }
         session.progress(&stage, taught.len() as u64, taught.len() as u64, "rows");
-        if best.judge(&weights, pass + 1, session)? {
+        if best.judge(&weights, pass + 1, slice, session)? {
             break;
         }
     }
@@ -289,13 +303,18 @@ fn train<P: Posting + Stored>(
     let mut scores = None;
     let mut waiting = split.rows(data.len(), true);
     if !waiting.is_empty() {
-        let before = finish::scorer(&weights, &auto);
+        let before = finish::slice_scorer(&weights, &auto);
         let row_of = |row: usize| match &store {
             Some(store) => store.aside_row(row),
             None => data.rows.row(row),
         };
         scores = Some(calibration_split::scores(
-            &split, &*before, data, row_of, session,
+            &split,
+            (&before, auto.answer_trim),
+            data,
+            row_of,
+            slice,
+            session,
         )?);
         learner.set_window(RowsHandle::All(&rows));
         drop(before);
@@ -311,7 +330,7 @@ fn train<P: Posting + Stored>(
     drop((learner, cache, order));
     let replay = Kept::of(params, request);
     Ok(Trained {
-        scorer: finish::scorer(&weights, &auto),
+        scorer: finish::scorer(&weights, &auto, slice, session)?,
         calibration_scores: scores,
         resolved: auto.named(replay.limit),
         replay: replay.rows,

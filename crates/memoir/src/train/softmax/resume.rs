@@ -3,11 +3,12 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::base_weights::BaseWeights;
+use super::class_slice::ClassSlice;
 use super::finish::Best;
 use super::params::SoftmaxParams;
 use super::rival_cache::RivalCache;
 use super::weights::LearnedWeights;
-use crate::checkpoint::{Checkpoints, Fingerprint, State};
+use crate::checkpoint::{Checkpoints, Fingerprint, SavedState, State};
 use crate::dataset::Dataset;
 use crate::params::Parameters;
 use crate::sparse::fixed_point::Posting;
@@ -28,21 +29,30 @@ pub(super) struct Learned<'r, 'v, P> {
 }
 
 /// Writes checkpoints of one run, and finds the one to start from.
-pub(super) struct Keeper<'s> {
-    /// Without checkpoints, nothing is done.
-    kept: Option<(&'s Checkpoints, Vec<Fingerprint>)>,
+pub(super) struct Keeper {
+    /// Where checkpoints go, one after the other in turn. Without checkpoints, nothing is done.
+    files: Vec<Checkpoints>,
+    /// The file whose turn it is.
+    turn: usize,
+    belongs_to: Vec<Fingerprint>,
     rows: u64,
 }
 
-impl<'s> Keeper<'s> {
+impl Keeper {
     pub(super) fn new<P: Posting>(
         params: &SoftmaxParams,
         base: &BaseWeights<P>,
         data: impl FnOnce() -> u64,
         valid: Option<&Dataset>,
-        session: &'s Session<'_>,
+        slice: &ClassSlice<'_>,
+        session: &Session<'_>,
     ) -> Self {
-        let kept = session.checkpoints().map(|checkpoints| {
+        let (mut files, mut belongs_to) = (Vec::new(), Vec::new());
+        if let Some(checkpoints) = session.checkpoints() {
+            files = match slice.shard() {
+                Some(shard) => checkpoints.of_shard(shard.index(), shard.shards()).to_vec(),
+                None => vec![checkpoints.clone()],
+            };
             let options: Vec<_> = params
                 .values()
                 .into_iter()
@@ -50,7 +60,7 @@ impl<'s> Keeper<'s> {
                 .collect();
             let options = format!("{options:?} {:?}", session.memory_budget());
             let of = |value, otherwise| Fingerprint { value, otherwise };
-            let belongs_to = vec![
+            belongs_to = vec![
                 of(
                     xxh3_64(env!("CARGO_PKG_VERSION").as_bytes()),
                     "another version of this program",
@@ -61,24 +71,55 @@ impl<'s> Keeper<'s> {
                 of(xxh3_64(options.as_bytes()), "other options"),
                 of(session.seed(), "another seed"),
             ];
-            (checkpoints, belongs_to)
-        });
-        Self { kept, rows: 0 }
+        }
+        Self {
+            files,
+            turn: 0,
+            belongs_to,
+            rows: 0,
+        }
+    }
+
+    /// The checkpoint to start from, if there is one: with several shards, the newest that all of them have.
+    fn load(&mut self, slice: &ClassSlice<'_>, session: &Session<'_>) -> Result<Option<SavedState>> {
+        let mut saved = Vec::new();
+        for (file, checkpoints) in self.files.iter().enumerate() {
+            if let Some(state) = checkpoints.load(&self.belongs_to)? {
+                saved.push((file, state));
+            }
+        }
+        let mut moments: Vec<[u64; 2]> = saved.iter().filter_map(|(_, state)| moment(state)).collect();
+        if !self.files.is_empty() && slice.shard().is_some() {
+            let mine = bytemuck::cast_slice(&moments).to_vec();
+            for theirs in slice.all_gather(&mine, session)? {
+                let theirs: Vec<[u64; 2]> = theirs
+                    .chunks_exact(16)
+                    .map(bytemuck::pod_read_unaligned)
+                    .collect();
+                moments.retain(|moment| theirs.contains(moment));
+            }
+        }
+        let newest = moments.into_iter().max();
+        let chosen = saved.into_iter().find(|(_, state)| moment(state) == newest);
+        let Some((file, state)) = chosen.filter(|_| newest.is_some()) else {
+            return Ok(None);
+        };
+        // What is started from stays until all shards have written the next.
+        self.turn = (file + 1) % self.files.len();
+        Ok(Some(state))
     }
 
     /// Puts back what the checkpoint holds, if there is one to start from, and says where to go on.
     pub(super) fn resume<P: Posting>(
-        &self,
+        &mut self,
         learned: Learned<'_, '_, P>,
+        slice: &ClassSlice<'_>,
         session: &Session<'_>,
     ) -> Result<Progress> {
-        let Some((checkpoints, belongs_to)) = &self.kept else {
+        let Some(saved) = self.load(slice, session)? else {
             return Ok(Progress::default());
         };
-        let Some(saved) = checkpoints.load(belongs_to)? else {
-            return Ok(Progress::default());
-        };
-        let misfit = || checkpoints.misfit();
+        let misfit = || self.files[0].misfit();
         let &[pass, batch, accuracy, without_gain] = saved.numbers.as_slice() else {
             return Err(misfit());
         };
@@ -138,7 +179,7 @@ impl<'s> Keeper<'s> {
         progress: Progress,
         learned: Learned<'_, '_, P>,
     ) -> Result<()> {
-        let Some((checkpoints, belongs_to)) = &self.kept else {
+        let Some(checkpoints) = self.files.get(self.turn) else {
             return Ok(());
         };
         self.rows += rows as u64;
@@ -166,6 +207,13 @@ impl<'s> Keeper<'s> {
                 bytemuck::cast_slice(learned.weights.largest()),
             ],
         };
-        checkpoints.save(belongs_to, &state)
+        checkpoints.save(&self.belongs_to, &state)?;
+        self.turn = (self.turn + 1) % self.files.len();
+        Ok(())
     }
+}
+
+/// The pass and the batch that a checkpoint is of.
+fn moment(state: &SavedState) -> Option<[u64; 2]> {
+    state.numbers.first_chunk().copied()
 }

@@ -7,23 +7,25 @@ use rayon::prelude::*;
 
 use super::candidate_scores::{CandidateScores, MOST_ROWS};
 use super::class_reweighting::ClassReweighting;
+use super::class_slice::ClassSlice;
 use super::gradient::{self, RowScores};
 use super::rival_cache::RivalCache;
 use super::rows::{QuantizedRows, RowsHandle};
+use super::shard_rivals::ShardBlock;
 use super::update::BatchGradients;
 use super::weights::LearnedWeights;
 use crate::dataset::Dataset;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed_point::{
-    FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search_rivals,
+    Best, FixedScore, Posting, QuantizedRow, RivalQuery, SearchScratch, SumScale, search_rivals,
 };
 use crate::{Result, Session};
 
 /// Rows that one task searches rivals for.
-const TASK: usize = 32;
+pub(super) const TASK: usize = 32;
 
 /// Tasks for each thread where rivals are cached: the more rows are scored together, the faster.
-const TASKS_PER_THREAD: usize = 4;
+pub(super) const TASKS_PER_THREAD: usize = 4;
 
 /// Where a batch's rivals come from.
 #[derive(Clone, Copy)]
@@ -51,13 +53,17 @@ pub(super) struct RivalSearch<'a> {
     /// See [`gradient::gradients`].
     pub(super) tail: f32,
     pub(super) reweighting: ClassReweighting,
-    precision: Precision,
+    pub(super) precision: Precision,
     /// The weight of a row that counts as one.
     pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
     pub(super) scratches: PerThread<RivalScratch>,
     pub(super) tasks: Vec<BatchGradients>,
+    /// The classes of the weights.
+    pub(super) slice: ClassSlice<'a>,
+    /// As `tasks`, where others have other classes.
+    pub(super) blocks: Vec<ShardBlock>,
 }
 
 /// Reusable memory of one thread.
@@ -65,12 +71,15 @@ pub(super) struct RivalSearch<'a> {
 pub(super) struct RivalScratch {
     rough: SearchScratch<i16>,
     exact: SearchScratch,
-    found: Vec<FixedScore>,
-    fixed_label_scores: Vec<i32>,
-    label_scores: Vec<f32>,
-    candidates: CandidateScores,
-    rivals: Vec<(u32, f32)>,
+    pub(super) found: Vec<FixedScore>,
+    pub(super) fixed_label_scores: Vec<i32>,
+    pub(super) label_scores: Vec<f32>,
+    pub(super) candidates: CandidateScores,
+    pub(super) rivals: Vec<(u32, f32)>,
     masses: Vec<f32>,
+    /// Labels of a row that one of several shards owns.
+    pub(super) own_labels: Vec<u32>,
+    pub(super) best: Best,
 }
 
 impl<'a> RivalSearch<'a> {
@@ -92,7 +101,15 @@ impl<'a> RivalSearch<'a> {
             first_repeated: usize::MAX,
             scratches: PerThread::new(session, RivalScratch::default),
             tasks: Vec::new(),
+            slice: ClassSlice::whole(data.classes.len()),
+            blocks: Vec::new(),
         }
+    }
+
+    /// With weights of these classes only; other shards have the others.
+    pub(super) fn with_slice(mut self, slice: &ClassSlice<'a>) -> Self {
+        self.slice = slice.clone();
+        self
     }
 
     /// Lets rows count by their classes, and those from number `first_repeated` on as repeated ones.
@@ -123,6 +140,9 @@ impl<'a> RivalSearch<'a> {
         gradients: &mut BatchGradients,
         session: &Session<'_>,
     ) -> Result<()> {
+        if self.slice.shard().is_some() {
+            return self.gradients_with_others(weights, batch, source, gradients, session);
+        }
         // How rows are shared out changes no result.
         let rows_of_task = match source {
             RivalSource::Scan(_) => TASK,
@@ -239,7 +259,7 @@ impl<'a> RivalSearch<'a> {
 
     /// Prefetches what the next few rows need. Rows come in random order, and each step tells where the next
     /// one reads.
-    fn prefetch<P: Posting>(&self, next: &[u32], weights: &LearnedWeights<P>) {
+    pub(super) fn prefetch<P: Posting>(&self, next: &[u32], weights: &LearnedWeights<P>) {
         let features = |index| {
             next.get(index)
                 .map_or(&[][..], |&row| self.rows.row(row as usize).indices)
@@ -261,7 +281,12 @@ impl<'a> RivalSearch<'a> {
     }
 
     /// Appends the gradients of a row whose rivals and label scores are in the scratch.
-    fn add_gradients(&self, row: usize, scratch: &mut RivalScratch, gradients: &mut BatchGradients) {
+    pub(super) fn add_gradients(
+        &self,
+        row: usize,
+        scratch: &mut RivalScratch,
+        gradients: &mut BatchGradients,
+    ) {
         let labels = self.data.labels.row(row);
         if self.reweighting.shifts() {
             for (rival, score) in &mut scratch.rivals {
@@ -305,6 +330,26 @@ impl RivalScratch {
         labels: &[u32],
         precision: Precision,
     ) {
+        let scale = self.find(weights, row, rivals, labels, precision);
+        let unit = row.score_unit() * scale.products;
+        let found = self.found.iter();
+        self.rivals.clear();
+        self.rivals
+            .extend(found.map(|found| (found.class, found.score as f32 * unit)));
+        let scores = self.fixed_label_scores.iter();
+        self.label_scores.clear();
+        self.label_scores.extend(scores.map(|&score| score as f32 * unit));
+    }
+
+    /// As above, but leaves whole numbers in `found` and `fixed_label_scores`. Returns what they count.
+    pub(super) fn find<P: Posting>(
+        &mut self,
+        weights: &LearnedWeights<P>,
+        row: QuantizedRow<'_>,
+        rivals: usize,
+        labels: &[u32],
+        precision: Precision,
+    ) -> SumScale {
         let (found, scores) = (&mut self.found, &mut self.fixed_label_scores);
         let rough = match precision {
             Precision::Rough => weights.rough_scale(row),
@@ -321,13 +366,6 @@ impl RivalScratch {
         } else {
             search_rivals(weights, query, &mut self.exact, found, scores);
         }
-        let unit = row.score_unit() * query.scale.products;
-        let found = self.found.iter();
-        self.rivals.clear();
-        self.rivals
-            .extend(found.map(|found| (found.class, found.score as f32 * unit)));
-        let scores = self.fixed_label_scores.iter();
-        self.label_scores.clear();
-        self.label_scores.extend(scores.map(|&score| score as f32 * unit));
+        query.scale
     }
 }

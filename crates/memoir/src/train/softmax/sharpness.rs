@@ -7,11 +7,12 @@
 
 use rayon::prelude::*;
 
+use super::class_slice::{ClassSlice, Found};
 use super::rows::QuantizedRows;
 use super::weights::LearnedWeights;
 use crate::dataset::LabelSets;
 use crate::per_thread::PerThread;
-use crate::sparse::fixed_point::{FixedScore, Posting, SearchScratch, search};
+use crate::sparse::fixed_point::{Posting, SearchScratch, search};
 use crate::{Result, Session};
 
 /// Strongest wrong classes that a label is held against.
@@ -28,44 +29,51 @@ const LENGTHS: usize = 33;
 const LENGTH_STEP: f32 = 0.5;
 
 /// Measures the sharpness on the rows numbered `held_out`; `weights` are centroids of this length that these
-/// rows are no part of. Nothing with too few rows.
+/// rows are no part of, for the classes of `slice`. Nothing with too few rows.
 pub(super) fn measure<P: Posting>(
     weights: &LearnedWeights<P>,
     length: f32,
     rows: &QuantizedRows,
     labels: &LabelSets,
     held_out: &[u32],
+    slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<Option<f32>> {
-    let scratches = PerThread::new(session, <(SearchScratch, Vec<FixedScore>, Vec<i32>)>::default);
-    // For each label of a row, how far each rival is above it where centroids are one step long.
-    let differences = |&row: &u32| {
-        let (row, labels) = (rows.row(row as usize), labels.row(row as usize));
-        let mut differences = Vec::new();
-        if labels.is_empty() || session.cancel().is_raised() {
-            return differences;
+    let scratches = PerThread::new(session, <(SearchScratch, Vec<u32>)>::default);
+    let wanted = |row: usize| RIVALS + labels.row(row).len();
+    let search_one = |&row: &u32| {
+        let mut found = Found::default();
+        if labels.row(row as usize).is_empty() || session.cancel().is_raised() {
+            return found;
         }
-        let (scratch, found, label_scores) = &mut *scratches.of_this_thread();
+        let (scratch, own_labels) = &mut *scratches.of_this_thread();
+        slice.put_own(labels.row(row as usize), own_labels);
         search(
             weights,
-            row,
-            RIVALS + labels.len(),
+            rows.row(row as usize),
+            wanted(row as usize),
             scratch,
-            found,
-            labels,
-            label_scores,
+            &mut found.best,
+            own_labels,
+            &mut found.label_scores,
         );
-        let unit = LENGTH_STEP * row.score_unit() / length;
-        for own in label_scores.iter() {
-            let rivals = found.iter().filter(|found| !labels.contains(&found.class));
+        found
+    };
+    let held_out = &held_out[..held_out.len().min(MOST_ROWS)];
+    let found: Vec<Found> = session.run(|| held_out.par_iter().map(search_one).collect());
+    session.check()?;
+    let found = slice.merge(found, |number| wanted(held_out[number] as usize), session)?;
+    // For each label of a row, how far each rival is above it where centroids are one step long.
+    let mut differences = Vec::new();
+    for (&row, found) in held_out.iter().zip(&found) {
+        let labels = labels.row(row as usize);
+        let unit = LENGTH_STEP * rows.row(row as usize).score_unit() / length;
+        for own in &found.label_scores {
+            let rivals = found.best.iter().filter(|found| !labels.contains(&found.class));
             let of_label = rivals.take(RIVALS).map(|rival| (rival.score - own) as f32 * unit);
             differences.push(of_label.collect::<Vec<f32>>());
         }
-        differences
-    };
-    let held_out = &held_out[..held_out.len().min(MOST_ROWS)];
-    let differences: Vec<Vec<f32>> = session.run(|| held_out.par_iter().flat_map_iter(differences).collect());
-    session.check()?;
+    }
     if held_out.len() < FEWEST_ROWS || differences.iter().all(Vec::is_empty) {
         return Ok(None);
     }
@@ -187,10 +195,11 @@ mod tests {
                 dense_from: 64,
             };
             let base = BaseWeights::<Narrow>::none();
-            let weights = LearnedWeights::starting(&base, &centroids, 40, layout, &session).unwrap();
+            let slice = ClassSlice::whole(CLASSES as usize);
+            let weights = LearnedWeights::starting(&base, &centroids, &slice, layout, &session).unwrap();
             let rows = QuantizedRows::new(&held_out.rows, 0.0);
             let all: Vec<u32> = (0..300).collect();
-            let sharpness = measure(&weights, 4.0, &rows, &held_out.labels, &all, &session)
+            let sharpness = measure(&weights, 4.0, &rows, &held_out.labels, &all, &slice, &session)
                 .unwrap()
                 .unwrap();
             let plain = plainly(&known, &held_out);
@@ -198,7 +207,16 @@ mod tests {
                 (sharpness - plain).abs() <= LENGTH_STEP,
                 "noise {noise}: {sharpness}, plainly {plain}"
             );
-            let few = measure(&weights, 4.0, &rows, &held_out.labels, &all[..9], &session).unwrap();
+            let few = measure(
+                &weights,
+                4.0,
+                &rows,
+                &held_out.labels,
+                &all[..9],
+                &slice,
+                &session,
+            )
+            .unwrap();
             assert_eq!(few, None);
             sharpness
         });

@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 
+use super::class_slice::ClassSlice;
 use super::update::BatchGradients;
 use super::*;
 use crate::model::{Scorer, Scratch, Tensor};
@@ -61,7 +62,6 @@ impl Softmax {
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer>> {
         let request = TrainRequest {
-            on_disk: None,
             held_out,
             ..TrainRequest::new(data.clone())
         };
@@ -190,8 +190,9 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
         let rows = QuantizedRows::new(&data.rows, 0.0);
         let base = BaseWeights::<Narrow>::none();
         let centroids = Centroids::new(&data, &rows, &base.class_counts, auto.initial_scale);
-        let plan = budget::plan(&base, &data, &rows, &centroids, &auto, &session).unwrap();
-        let weights = LearnedWeights::starting(&base, &centroids, 40, plan.layout, &session).unwrap();
+        let slice = ClassSlice::whole(40);
+        let plan = budget::plan(&base, &data, &rows, &centroids, &auto, &slice, &session).unwrap();
+        let weights = LearnedWeights::starting(&base, &centroids, &slice, plan.layout, &session).unwrap();
         let order: Vec<u32> = (0..400).collect();
         let mut search = RivalSearch::new(&data, &rows, 12, auto.tail, &session);
         let cache = RivalCache::new(400, 12);
@@ -306,12 +307,13 @@ proptest! {
         let auto = AutoParams::new(&Softmax::default().params, &Shape::of(&data, 0));
         let quantized = QuantizedRows::new(&data.rows, auto.trim);
         let centroids = Centroids::new(&data, &quantized, &[], auto.initial_scale);
-        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &data, &quantized, &centroids, &auto, &session);
+        let slice = ClassSlice::whole(data.classes.len());
+        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &data, &quantized, &centroids, &auto, &slice, &session);
         let trained = Softmax::default().scorer(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {
             let weights =
-                LearnedWeights::<Narrow>::starting(&BaseWeights::none(), &centroids, data.classes.len(), plan.layout, &session).unwrap();
+                LearnedWeights::<Narrow>::starting(&BaseWeights::none(), &centroids, &slice, plan.layout, &session).unwrap();
             let cache = if plan.cache_rivals { RivalCache::bytes(data.len(), auto.rivals) } else { 0 };
             prop_assert!((weights.bytes() + cache) as u64 + quantized.bytes() <= budget - (12 << 20));
         }

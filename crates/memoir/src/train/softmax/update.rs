@@ -134,6 +134,11 @@ impl Updater {
         });
     }
 
+    /// The features of the batch that was last given to [`Updater::gather`], rising.
+    pub(super) fn features(&self) -> impl Iterator<Item = u32> {
+        self.features.iter().map(|entry| entry.0)
+    }
+
     /// Sorts the tokens of the rows numbered `batch` by feature; within a feature they stay in the order of
     /// the rows. Needs no gradients, so that it can be done while these are found.
     pub(super) fn gather(&mut self, rows: &QuantizedRows, batch: &[u32], step: Step) {
@@ -285,9 +290,11 @@ impl UpdateScratch {
     }
 }
 
-/// `weight + change`, rounded up or down by `dither` such that the mean over dithers is exact.
+/// `weight + change`, rounded up or down by `dither` such that the mean over dithers is exact. Without a
+/// change nothing is rounded: how often a class was noted must not matter.
 #[inline]
 fn moved(weight: i16, change: f32, dither: f32) -> i16 {
+    let dither = select_unpredictable(change == 0.0, 0.0, dither);
     // Shifting makes the argument positive, so that truncation is a floor.
     let change = (change + dither + 32_768.0) as i32 - 32_768;
     (i32::from(weight) + change).clamp(-32_767, 32_767) as i16
@@ -314,5 +321,6 @@ mod tests {
         assert_eq!(moved(32_000, 5_000.0, 0.5), 32_767);
         assert_eq!(moved(-32_000, -1e9, 0.5), -32_767);
         assert_eq!(moved(3, 2.0, 0.99), 5);
+        assert_eq!(moved(3, 0.0, 0.999_99), 3);
     }
 }

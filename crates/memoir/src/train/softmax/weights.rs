@@ -7,6 +7,7 @@
 
 use super::base_weights::BaseWeights;
 use super::centroids::Centroids;
+use super::class_slice::ClassSlice;
 use crate::sparse::fixed_point::{FeatureRow, FeatureRows, Posting, QuantizedRow, SumScale, padded};
 use crate::sparse::prefetch;
 use crate::{Result, Session};
@@ -39,15 +40,16 @@ pub(super) struct LearnedWeights<P> {
 }
 
 impl<P: Posting> LearnedWeights<P> {
-    /// Weights that start at those of `base` and, where these say nothing, at the class centroids, laid out
-    /// as `layout` says.
+    /// Weights of the classes of `slice` that start at those of `base` and, where these say nothing, at the
+    /// class centroids, both of the slice, laid out as `layout` says.
     pub(super) fn starting(
         base: &BaseWeights<P>,
         centroids: &Centroids<'_>,
-        classes: usize,
+        slice: &ClassSlice<'_>,
         layout: Layout,
         session: &Session<'_>,
     ) -> Result<Self> {
+        let classes = slice.len();
         let features = centroids.width();
         let mut counts: Vec<u32> = (0..features)
             .map(|feature| base.feature(feature).len() as u32)
@@ -57,6 +59,10 @@ impl<P: Posting> LearnedWeights<P> {
                 counts[feature as usize] += u32::from(base.find(feature, class).is_none());
             }
         })?;
+        // Weights of dense rows are learned a little differently, so which rows are dense must not depend on
+        // who has which classes.
+        let mut of_all = counts.clone();
+        slice.combine(&mut of_all, u32::saturating_add, session)?;
         let mut weights = Self {
             classes,
             starts: vec![0; features + 1],
@@ -68,14 +74,14 @@ impl<P: Posting> LearnedWeights<P> {
         };
         for (feature, &count) in counts.iter().enumerate() {
             let mut length = count as usize;
-            if count >= layout.dense_from {
+            if of_all[feature] >= layout.dense_from {
                 weights.slots[feature] = weights.dense_features.len() as u32;
                 weights.dense_features.push(feature as u32);
                 length = 0;
             }
             weights.starts[feature + 1] = weights.starts[feature] + length;
         }
-        drop(counts);
+        drop((counts, of_all));
         weights.postings = vec![P::new(0, 0); weights.starts[features]];
         weights.dense = vec![0; weights.dense_features.len() * padded(classes)];
 
@@ -256,6 +262,17 @@ impl<P: Posting> LearnedWeights<P> {
     /// The bounds of all features' weights, to be put back by [`LearnedWeights::restore_largest`].
     pub(super) fn largest(&self) -> &[u16] {
         &self.largest
+    }
+
+    /// Raises the bound of a feature's weights.
+    pub(super) fn raise_largest(&mut self, feature: u32, bound: u16) -> bool {
+        let largest = self.largest.get_mut(feature as usize);
+        largest.map(|largest| *largest = bound.max(*largest)).is_some()
+    }
+
+    /// Raises the bounds of all features' weights to those that other shards have.
+    pub(super) fn combine_largest(&mut self, slice: &ClassSlice<'_>, session: &Session<'_>) -> Result<()> {
+        slice.combine(&mut self.largest, u16::max, session)
     }
 
     pub(super) fn restore_largest(&mut self, largest: Vec<u16>) -> bool {

@@ -154,12 +154,12 @@ fn rounded_sums_miss_no_clearly_stronger_rival() {
     ] {
         let (hits, all, rough_rows) = compare(row_length, classes);
         assert!(
-            all == 0 || hits as f32 >= 0.95 * all as f32,
+            hits as f32 >= 0.95 * all as f32,
             "{row_length} features, {classes} classes: {hits} of {all} rivals found"
         );
         // Short rows are fast, and long ones take exact sums where 16 bits are too few.
         assert!(
-            !rounded || rough_rows > 0,
+            !rounded || (rough_rows > 0 && all > 0),
             "{row_length} features, {classes} classes"
         );
     }

@@ -54,12 +54,12 @@ impl Worker {
         self.rows.clear();
         source.prepare(index, model.preprocessing(), &mut self.row, &mut self.rows)?;
         let row = self.rows.row(0);
-        if source.is_text() && model.known_features(row) == 0 {
-            // No class has a say: the slots keep minus infinity, or get the probability 0.
+        let overriding = source
+            .override_of(index, model)
+            .filter(|_| measure != Measure::OwnScore);
+        if source.is_text() && model.known_features(row) == 0 && overriding.is_none() {
+            // No class has a say: the slots keep minus infinity.
             fill(classes, 0);
-            if measure == Measure::Probability {
-                scores.fill(0.0);
-            }
             return Ok(());
         }
         let asked = match (measure, model.calibration()) {
@@ -80,8 +80,7 @@ impl Worker {
             }
             (Measure::Probability, None) => score_shares(&mut self.best),
         }
-        let overriding = source.override_of(index, model);
-        if let Some(class) = overriding.filter(|_| measure != Measure::OwnScore) {
+        if let Some(class) = overriding {
             let highest = self.best.first().map_or(1.0, |best| best.score.max(1.0));
             Model::put_first(class, classes.len(), &mut self.best);
             if measure == Measure::Score && !self.best.is_empty() {

@@ -189,3 +189,24 @@ def test_evaluate_counts_unknown_labels(model, data):
     assert report["rows"] == 600 and report["accuracy"] == model.score(X, labels)
     labels[:30] = "new"
     assert model.evaluate(X, labels)["unknown_labels"] == 30
+
+
+def test_no_class_is_impossible():
+    """Log loss is finite, and not much worse than that of the best temperature of a softmax."""
+    random = np.random.default_rng(3)
+    topics = random.integers(0, 400, size=(60, 6))
+    rows = [[*random.choice(topics[row % 60], 2), *random.integers(0, 400, 3)] for row in range(3000)]
+    X = sparse.lil_array((3000, 400))
+    for row, features in enumerate(rows):
+        X[row, features] = 1.0
+    X, y = X.tocsr(), np.arange(3000) % 60
+    model = MemoirClassifier(n_jobs=1).fit(X[:2000], y[:2000])
+    chances = model.predict_proba(X[2000:])
+    np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-6)
+    assert chances.min() > 0
+    of_label = lambda matrix: matrix[np.arange(1000), y[2000:]]
+    scores = model.decision_function(X[2000:])
+    exponentials = [np.exp(factor * (scores - scores.max(axis=1, keepdims=True))) for factor in (0.5, 1, 2)]
+    shares = [matrix / matrix.sum(axis=1, keepdims=True) for matrix in exponentials]
+    by_temperature = min(-np.log(of_label(matrix)).mean() for matrix in shares)
+    assert -np.log(of_label(chances)).mean() < by_temperature + 0.05

@@ -143,13 +143,41 @@ def test_texts_without_a_known_word(texts):
     model = MemoirTextClassifier(n_jobs=1).fit(X, y)
     with pytest.warns(UserWarning, match="2 of the texts hold no word"):
         answers = model.predict(["zzz", *X[:3], "qqq qqq"])
-    assert answers[1:4].tolist() == y[:3]
-    assert model.predict_topk(["zzz"], k=3).probabilities.tolist() == [[0.0] * 3]
-    assert model.predict_proba(["zzz"], k=3).sum() == 0
+    assert answers.tolist() == ["", *y[:3], ""]
+    assert model.score(["zzz"], [y[0]]) == 0
+    with pytest.warns(UserWarning, match="1 of the texts"):
+        best = model.predict_topk(["zzz"], k=3)
+    assert best.classes.tolist() == [[""] * 3] and best.probabilities.tolist() == [[0.0] * 3]
+    assert model.predict_proba(["zzz", X[0]], k=3).indptr.tolist() == [0, 0, 3]
+    np.testing.assert_allclose(model.predict_proba(["zzz"]), 1 / len(model.classes_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.predict(["zzz", X[0]], unknown="no idea").tolist() == ["no idea", y[0]]
+        assert model.predict_topk(["zzz"], 2, unknown="none").classes.tolist() == [["none"] * 2]
+    with pytest.raises(ValueError, match="`unknown` must be a label"):
+        model.predict(["zzz"], unknown=-1)
     lists = MemoirTextClassifier(n_jobs=1).fit(X, [[label] for label in y])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert lists.predict(["zzz", X[0]]) == [[], [y[0]]]
+    with pytest.raises(ValueError, match="one class"):
+        lists.predict(["zzz"], unknown="x")
+
+
+def test_texts_without_a_known_word_where_labels_are_numbers(texts):
+    X, y = texts
+    numbers = {label: 100 + number for number, label in enumerate(dict.fromkeys(y))}
+    model = MemoirTextClassifier(n_jobs=1).fit(X, [numbers[label] for label in y])
+    with pytest.warns(UserWarning, match="they get the first class"):
+        assert model.predict(["zzz"]).dtype.kind == "i"
+    assert model.predict(["zzz", X[0]], unknown=-1).tolist() == [-1, numbers[y[0]]]
+    pandas = pytest.importorskip("pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answers = model.predict_frame(pandas.DataFrame({"text": ["zzz", X[0]]}))
+    assert answers["class_1"].isna().tolist() == [True, False]
+    assert answers["probability_1"].isna().tolist() == [True, False]
+    assert answers["class_1"][1] == numbers[y[0]] and str(answers["class_1"].dtype) == "Int64"
 
 
 def test_explanations_show_themselves(data):

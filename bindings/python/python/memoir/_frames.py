@@ -10,6 +10,7 @@ import numpy as np
 
 from ._checks import positive
 from ._part import Part
+from ._unknown import as_missing
 
 OTHER_WEIGHT = 0.5
 """Weight of a category or number beside that of a text, where none is given; as in ``memoir train``."""
@@ -132,7 +133,8 @@ class FramePredicting(Part):
         -------
         frame
             Of the same kind, with the columns ``class_1``, ``probability_1``, ``class_2`` and so on. Of
-            models of text that hold overrides, ``override`` says which rows these decide.
+            models of text that hold overrides, ``override`` says which rows these decide. Both are missing
+            where a text holds no known word.
 
         Examples
         --------
@@ -144,11 +146,12 @@ class FramePredicting(Part):
         [[7, 'fruit'], [8, 'weather']]
         """
         rows = self._frame_rows(frame, text, category, numeric)
-        best = self.predict_topk(rows, min(positive("k", k), len(self.classes_)))
+        numbers, probabilities, is_unknown = self._probable(rows, min(positive("k", k), len(self.classes_)))
+        classes = self._met[numbers]
         columns: dict[str, np.ndarray] = {}
-        for rank in range(best.classes.shape[1]):
-            columns[f"class_{rank + 1}"] = best.classes[:, rank]
-            columns[f"probability_{rank + 1}"] = best.probabilities[:, rank]
+        for rank in range(classes.shape[1]):
+            columns[f"class_{rank + 1}"] = as_missing(classes[:, rank], is_unknown)
+            columns[f"probability_{rank + 1}"] = as_missing(probabilities[:, rank], is_unknown)
         if self._model.has_overrides:
             columns["override"] = np.array(self._model.overridden(rows), dtype=bool)
         taken = [name for name in columns if name in set(_names(frame))]
@@ -183,5 +186,13 @@ def _beside(frame: Any, columns: dict[str, np.ndarray]) -> Any:
             frame = frame.append_column(name, pyarrow.array(values.tolist()))
         return frame
     if hasattr(frame, "assign"):
-        return frame.assign(**{name: list(values) for name, values in columns.items()})
+        return frame.assign(**{name: _nullable(values) for name, values in columns.items()})
     raise ValueError(f"expected a pandas or polars DataFrame or an Arrow table, got {type(frame).__name__}")
+
+
+def _nullable(values: np.ndarray) -> Any:
+    """Values for pandas, which would make whole numbers real ones where some are missing."""
+    there = [value for value in values if value is not None]
+    if len(there) < len(values) and there and isinstance(there[0], (int, np.integer)):
+        return sys.modules["pandas"].array(list(values), dtype="Int64")
+    return list(values)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from . import _parameters
+from . import _parameters, _unknown
 from ._checks import positive
 from ._part import Part, steady
 
@@ -25,7 +24,7 @@ class TopK(NamedTuple):
     """The best classes of each row, best first."""
 
     classes: np.ndarray
-    """Labels, one line per row."""
+    """Labels, one line per row; those of a text without a known word are empty."""
     probabilities: np.ndarray
     """The probability of each."""
 
@@ -40,10 +39,15 @@ class Predicting(Part):
         check_is_fitted(self, "_model")
         return self._model.predict(self._rows(X, reset=False), k, self._running())
 
-    def _probable(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Class numbers and probabilities of the `k` best classes of each row."""
+    def _probable(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Class numbers and probabilities of the `k` best classes of each row, and which rows have none."""
         check_is_fitted(self, "_model")
-        return self._model.predict_probabilities(self._rows(X, reset=False), k, self._running())
+        numbers, probabilities = self._model.predict_probabilities(
+            self._rows(X, reset=False), k, self._running()
+        )
+        is_unknown = np.isneginf(probabilities).any(axis=1)
+        probabilities[is_unknown] = 0.0
+        return numbers, probabilities, is_unknown
 
     @steady
     def predict(
@@ -53,6 +57,7 @@ class Predicting(Part):
         k: int | None = None,
         threshold: float | None = None,
         at_most: int | None = None,
+        unknown: Any = None,
     ) -> Any:
         """The best class of each row, or its labels where `y` in :meth:`fit` had several.
 
@@ -68,14 +73,17 @@ class Predicting(Part):
             not calibrated gives one label a row.
         at_most : int, optional
             The most labels to give for a row, where rows have several.
+        unknown : label, optional
+            The answer for a text without a known word, where each row gets one class. By default the empty
+            text, or the first class if labels are numbers, of which none is empty; a warning tells how many
+            such texts there are.
 
         Returns
         -------
         ndarray of shape (n_rows,), list of lists, or indicator matrix
             In the form that `y` had in :meth:`fit`; sparse if the indicator matrix was. Of a model file it
             is a list of lists if rows had several labels there, else an array. A text without a known word
-            gets no label; where each row must have one, it gets the first class, and a warning tells how
-            many there are.
+            gets no label where rows have several.
 
         Examples
         --------
@@ -95,8 +103,10 @@ class Predicting(Part):
             if k not in (None, 1) or threshold is not None or at_most is not None:
                 raise ValueError("predict gives one class per row; for more of them call predict_topk(X, k)")
             numbers, scores = self._ranked(X, 1)
-            _warn_of_unknown(int(np.isneginf(scores[:, :1]).sum()))
-            return self.classes_[self._places[numbers[:, 0]]]
+            answers = self.classes_[self._places[numbers[:, 0]]]
+            return _unknown.filled(answers, np.isneginf(scores[:, :1]).any(axis=1), unknown)
+        if unknown is not None:
+            raise ValueError("`unknown` is for rows that get one class; rows of several labels get none")
         numbers, is_label = self._labels_of(X, k, threshold, at_most)
         if self._form == "lists":
             return [
@@ -123,11 +133,11 @@ class Predicting(Part):
             return numbers, ~np.isneginf(scores)
         if threshold is None:
             threshold = 0.5 if self._model.threshold is None else self._model.threshold
-        numbers, probabilities = self._probable(X, at_most or MOST_LABELS)
+        numbers, probabilities, _ = self._probable(X, at_most or MOST_LABELS)
         return numbers, (probabilities >= threshold) & (probabilities > 0)
 
     @steady
-    def predict_topk(self, X: Any, k: int = 5) -> TopK:
+    def predict_topk(self, X: Any, k: int = 5, *, unknown: Any = None) -> TopK:
         """The `k` best classes of each row, best first, with their probabilities.
 
         Parameters
@@ -136,11 +146,14 @@ class Predicting(Part):
             As in :meth:`fit`.
         k : int, default=5
             How many; at most as many as there are classes.
+        unknown : label, optional
+            The classes of a text without a known word, as in :meth:`predict`.
 
         Returns
         -------
         TopK
-            ``classes`` and ``probabilities``, both of shape (n_rows, k).
+            ``classes`` and ``probabilities``, both of shape (n_rows, k). The probabilities of a text without
+            a known word are 0.
 
         Examples
         --------
@@ -151,8 +164,8 @@ class Predicting(Part):
         >>> best.classes.tolist(), best.probabilities.shape
         ([['fruit', 'sky']], (1, 2))
         """
-        numbers, probabilities = self._probable(X, positive("k", k))
-        return TopK(self._met[numbers], probabilities)
+        numbers, probabilities, is_unknown = self._probable(X, positive("k", k))
+        return TopK(_unknown.filled(self._met[numbers], is_unknown, unknown), probabilities)
 
     @steady
     def predict_proba(self, X: Any, *, k: int | None = None) -> np.ndarray | sparse.csr_array:
@@ -169,8 +182,9 @@ class Predicting(Part):
         -------
         ndarray or CSR array of shape (n_rows, n_classes)
             Columns are those of ``classes_``. Dense without `k`; then each row adds up to 1, unless rows
-            have several labels. Sparse with `k`. Classes that are equally likely differ by the least step
-            there is, in the order of :meth:`predict_topk`, so that the largest number is that of the
+            have several labels. Sparse with `k`. A text without a known word has the same probability for
+            every class, and no entry in a sparse matrix. Classes that are equally likely differ by the least
+            step there is, in the order of :meth:`predict_topk`, so that the largest number is that of the
             predicted class.
 
         Raises
@@ -189,12 +203,14 @@ class Predicting(Part):
         [0, 1]
         """
         if k is not None:
-            numbers, probabilities = self._probable(X, positive("k", k))
-            return self._matrix(numbers, falling(probabilities, 0.0))
+            numbers, probabilities, is_unknown = self._probable(X, positive("k", k))
+            values = falling(probabilities, 0.0)
+            values[is_unknown] = -np.inf
+            return self._matrix(numbers, values)
         return self._dense(X, "predict_proba", self._probable_dense)
 
     def _probable_dense(self, X: Any) -> np.ndarray:
-        numbers, probabilities = self._probable(X, len(self._met))
+        numbers, probabilities, _ = self._probable(X, len(self._met))
         ranked = probabilities.astype(np.float64)
         rest = 0.0
         if self._is_single:
@@ -295,14 +311,6 @@ class Predicting(Part):
             ends = np.concatenate(([0], np.cumsum(present)))[ends].astype(columns.dtype)
             columns, values = columns[present], values[present]
         return sparse.csr_array((values, columns, ends), shape=(rows, len(self.classes_)))
-
-
-def _warn_of_unknown(rows: int) -> None:
-    if rows:
-        warnings.warn(
-            f"{rows} of the texts hold no word that the model knows; they get the first class",
-            stacklevel=4,
-        )
 
 
 def falling(ranked: np.ndarray, least: float = -np.inf) -> np.ndarray:

@@ -17,6 +17,7 @@ mod margins;
 mod odd_files;
 mod odd_rows;
 mod odd_streams;
+mod odd_tables;
 mod overrides;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;

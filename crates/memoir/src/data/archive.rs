@@ -10,6 +10,9 @@ pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 /// Bytes of that header with the magic, before the name.
 const HEADER: usize = 30;
 
+/// Bytes behind the file, at most: its directory, and what macOS adds. More are another file.
+const MOST_BEHIND: u64 = 1 << 16;
+
 /// Methods of compression.
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
@@ -31,8 +34,16 @@ pub(super) fn open(mut reader: impl io::BufRead + Send + 'static) -> io::Result<
         return Err(unsupported("it is encrypted"));
     }
     match method {
-        DEFLATED => Ok(Box::new(Deflated(DeflateDecoder::new(reader)))),
-        STORED if flags & SIZES_FOLLOW == 0 && size != u32::MAX => Ok(Box::new(reader.take(u64::from(size)))),
+        DEFLATED => Ok(Box::new(Content {
+            file: DeflateDecoder::new(reader),
+            archive: DeflateDecoder::get_mut,
+            is_over: false,
+        })),
+        STORED if flags & SIZES_FOLLOW == 0 && size != u32::MAX => Ok(Box::new(Content {
+            file: reader.take(u64::from(size)),
+            archive: io::Take::get_mut,
+            is_over: false,
+        })),
         _ => Err(unsupported(&format!(
             "its file is stored by method {method}; expected the usual one, deflate"
         ))),
@@ -43,24 +54,42 @@ fn unsupported(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, what)
 }
 
-/// A deflated file; fails at its end if another one follows.
-struct Deflated<R>(DeflateDecoder<R>);
+/// The content of the first file; fails at its end if there are others in the archive.
+struct Content<F, R> {
+    file: F,
+    /// What the file is read from.
+    archive: fn(&mut F) -> &mut R,
+    is_over: bool,
+}
 
-impl<R: io::BufRead> Read for Deflated<R> {
+impl<F: Read, R: Read> Read for Content<F, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.0.read(buffer)?;
-        if count == 0 && !buffer.is_empty() {
+        let count = self.file.read(buffer)?;
+        if count == 0 && !buffer.is_empty() && !self.is_over {
+            self.is_over = true;
             let mut rest = Vec::new();
-            // Sizes may stand between the files.
-            self.0.get_mut().take(64).read_to_end(&mut rest)?;
+            let archive = (self.archive)(&mut self.file);
+            archive.take(MOST_BEHIND + 1).read_to_end(&mut rest)?;
             if rest.is_empty() {
                 // The directory of the archive is missing, and perhaps more.
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            if rest.windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
+            if rest.len() as u64 > MOST_BEHIND || another_file(&rest) {
                 return Err(unsupported("it holds several files; expected one"));
             }
         }
         Ok(count)
     }
+}
+
+/// Whether another file follows in `rest`, the end of an archive. Folders do not count, nor what macOS
+/// writes beside each file.
+fn another_file(rest: &[u8]) -> bool {
+    memchr::memmem::find_iter(rest, MAGIC).any(|header| {
+        let name = rest.get(header + 26..header + 28).and_then(|length| {
+            let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+            rest.get(header + HEADER..)?.get(..length)
+        });
+        name.is_none_or(|name| !name.ends_with(b"/") && !name.starts_with(b"__MACOSX/"))
+    })
 }

@@ -22,6 +22,8 @@ pub(super) struct TableParser {
     columns: Columns,
     /// Names of the columns that go to the output.
     kept_names: Vec<String>,
+    /// The header, where a row like it can only be the header of another table that was appended.
+    header: Option<ByteRecord>,
     /// What messages say of the columns that are read.
     used: String,
     separator: Option<String>,
@@ -46,6 +48,7 @@ impl TableParser {
             dialect,
             columns: Columns::default(),
             kept_names: Vec::new(),
+            header: None,
             used: String::new(),
             separator: (!options.is_single_label() && !separator.is_empty()).then_some(separator),
             skip_bad_rows: options.skip_bad_rows,
@@ -107,6 +110,8 @@ impl TableParser {
         let kept = self.columns.kept.iter();
         self.kept_names = kept.map(|&column| names[column].to_owned()).collect();
         self.used = self.columns.described(&names);
+        // A single word may well be a text.
+        self.header = (record.len() > 1 && !options.no_header).then(|| record.clone());
         Ok(())
     }
 
@@ -199,6 +204,11 @@ impl TableParser {
             );
             let field = if record.len() > width { width } else { 0 };
             return Err(at_field(field, message));
+        }
+        if self.header.as_ref() == Some(record) {
+            let message =
+                "expected a row, found the header again: another table was appended with its header";
+            return Err(at_field(0, message.to_owned()));
         }
         let field = |field: usize| {
             valid_text(&record[field]).map_err(|problem| self.inside_field(raw, field, problem))

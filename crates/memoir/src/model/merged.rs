@@ -2,21 +2,28 @@
 //!
 //! A merged class keeps the weights of all its members. Its score is made of theirs when a row is answered:
 //! scores of `softmax` are logarithms of shares, so shares add up and the merged class has
-//! `ln(Σ exp(score))`; scores of other algorithms are no logarithms, and the largest counts. Only the
-//! best members of all add up: training compares few classes of a row, and the scores of the many others
-//! together would outweigh the best.
+//! `ln(Σ exp(1.5 score)) / 1.5`; scores of other algorithms are no logarithms, and the largest counts. Only
+//! the few best members of all add up: training compares few classes of a row, and the scores of the many
+//! others together would outweigh the best.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::CANDIDATES;
 use super::{LoadScorer, NewNumbers, Precision, Scorer, Scratch, Tensor};
 use crate::Result;
 use crate::sparse::{RowView, Scored};
 
 /// Members that are asked for, so that there are as many classes as wanted.
-const SEARCHED: usize = 256;
+pub(super) const SEARCHED: usize = 256;
+
+/// Members of a row that add up. With more of them, classes that have nothing in common, merged, would win
+/// by their number (docs/lab-notes/2026-11-18-daily.md).
+const ADDED: usize = 5;
+
+/// What scores are multiplied by before they add up, and divided by after: the best temperature of a softmax
+/// over all classes is about this.
+const SHARPNESS: f64 = 1.5;
 
 /// Name of the kind of scorer.
 pub(super) const MERGED: &str = "merged";
@@ -28,7 +35,7 @@ pub(super) const MEMBERS: &str = "classes.members";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The logarithm of the sum of their exponentials.
+    /// The logarithm of the sum of the exponentials of the best, sharpened.
     LogSum,
     /// The largest of them.
     Largest,
@@ -121,8 +128,8 @@ impl Merged {
             let class = self.class_of[member.class as usize];
             let slot = &mut slots[class as usize];
             if let Some(sum) = sums.get_mut(*slot as usize) {
-                if rank < CANDIDATES {
-                    sum.others += f64::from(member.score - sum.largest).exp();
+                if rank < ADDED {
+                    sum.others += (SHARPNESS * f64::from(member.score - sum.largest)).exp();
                 }
             } else {
                 *slot = sums.len() as u32;
@@ -136,7 +143,7 @@ impl Merged {
         out.clear();
         out.extend(sums.iter().map(|sum| {
             let more = match self.rule {
-                Rule::LogSum => sum.others.ln_1p(),
+                Rule::LogSum => sum.others.ln_1p() / SHARPNESS,
                 Rule::Largest => 0.0,
             };
             Scored {

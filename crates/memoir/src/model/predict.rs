@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::calibration::CANDIDATES;
+use super::merged::SEARCHED;
 use super::{Model, Scratch};
 use crate::sparse::{RowView, Rows, Scored};
 use crate::text::TextScratch;
@@ -186,7 +187,7 @@ impl Model {
         // The calibration was fitted to the scores of the members, whose probabilities add up.
         let mut members = Vec::new();
         let inner = merged.inner();
-        inner.top_k(row, CANDIDATES, &mut Scratch::default(), &mut members);
+        inner.top_k(row, SEARCHED, &mut Scratch::default(), &mut members);
         let mut of_members = Vec::new();
         calibration.probabilities(known, &members, &mut of_members);
         let mut before = 1.0f32;

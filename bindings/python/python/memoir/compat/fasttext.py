@@ -250,11 +250,12 @@ class FastText:
         if any("\n" in one for one in texts):
             raise ValueError("predict processes one line at a time (remove '\\n')")
         classes, probabilities = self.estimator.predict_topk(
-            texts, len(self.estimator.classes_) if k == -1 else k
+            texts, len(self.estimator.classes_) if k == -1 else k, unknown=""
         )
         labels, shares = [], []
         for names, values in zip(classes.tolist(), probabilities):
-            enough = int(np.count_nonzero(values >= threshold))
+            # A text without a known word has an empty class, which is no label.
+            enough = int(np.count_nonzero(values >= threshold)) if names[0] else 0
             labels.append(tuple(f"__label__{name}" for name in names[:enough]))
             shares.append(values[:enough].astype(np.float64))
         if isinstance(text, str):

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::curve::{Curve, Evidence, SIGNS, TERMS, dot, logistic};
+use super::tail::Tail;
 use super::threshold::best_threshold;
 use super::{Basis, Calibration, HeldOutScores};
 
@@ -63,6 +64,7 @@ impl Calibration {
             several_labels: sample.has_several_labels(),
             answer: curve(weights, rising_shares(&answers, &weights)),
             others: curve(with_signs(&others, weights).0, Vec::new()),
+            tail: Tail::fit(sample),
             threshold: None,
             sets: None,
         };

@@ -8,13 +8,15 @@
 //! where the regression is off.
 //!
 //! With one label a row the probabilities of a row never add up to more than 1; what is missing is the
-//! probability that none of the classes asked for is right. With several labels each probability stands for
+//! probability that none of the classes asked for is right. A part of it is kept for the classes behind the
+//! candidates ([`Tail`]), so that no class is impossible. With several labels each probability stands for
 //! itself: how likely is this class one of the row's labels?
 
 mod curve;
 mod fit;
 mod sample;
 mod sets;
+mod tail;
 mod threshold;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,7 @@ use crate::sparse::Scored;
 use curve::{Curve, Evidence};
 pub use sample::HeldOutScores;
 pub use sets::{AnswerSets, SET_CANDIDATES, SetRule};
+use tail::Tail;
 
 /// How many of the best scores of a row a calibration looks at.
 pub const CANDIDATES: usize = 10;
@@ -51,6 +54,9 @@ pub struct Calibration {
     pub several_labels: bool,
     answer: Curve,
     others: Curve,
+    /// With one label a row: what is left for the classes behind the candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tail: Option<Tail>,
     /// With several labels a row: the probability from which on a class is taken for one of them. It gives
     /// the highest F1 on the rows that the calibration was fitted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,22 +113,47 @@ impl Calibration {
 
     /// Makes probabilities fall and, with one label a row, add up to at most 1.
     fn keep_in_order(&self, probabilities: &mut [f32]) {
-        let Some((&mut answer, others)) = probabilities.split_first_mut() else {
+        // By the candidates alone, so that it does not matter how many classes were asked for.
+        let (candidates, rest) = probabilities.split_at_mut(probabilities.len().min(CANDIDATES));
+        let Some((&mut answer, others)) = candidates.split_first_mut() else {
             return;
         };
-        let mut factor = 1.0;
-        let mut room = f32::INFINITY;
-        if !self.several_labels {
-            // By the candidates alone, so that it does not matter how many classes were asked for.
-            let sum: f32 = others.iter().take(CANDIDATES - 1).sum();
-            room = 1.0 - answer;
-            factor = if sum > room { room / sum } else { 1.0 };
-        }
         let mut before = answer;
-        for probability in others {
-            *probability = (*probability * factor).min(before).min(room.max(0.0));
+        let mut fall = |probability: &mut f32, most: f32| {
+            *probability = probability.min(before).min(most);
             before = *probability;
-            room -= before;
+        };
+        if self.several_labels {
+            let all = others.iter_mut().chain(rest);
+            all.for_each(|probability| fall(probability, 1.0));
+            return;
+        }
+        let mut room = 1.0 - answer;
+        if let Some(tail) = &self.tail {
+            let (kept, least) = tail.kept_of(room);
+            room -= kept;
+            for other in others.iter_mut() {
+                *other = other.max(least);
+            }
+        }
+        let sum: f32 = others.iter().sum();
+        let factor = if sum > room { room / sum } else { 1.0 };
+        if let Some(tail) = &self.tail {
+            for other in others.iter_mut() {
+                *other *= factor;
+                fall(other, 1.0);
+            }
+            let left = (1.0 - answer - others.iter().sum::<f32>()).max(0.0);
+            for (probability, rank) in rest.iter_mut().zip(CANDIDATES + 1..) {
+                *probability = tail.share_at(rank) * left;
+                fall(probability, 1.0);
+            }
+            return;
+        }
+        for probability in others.iter_mut().chain(rest) {
+            *probability *= factor;
+            fall(probability, room.max(0.0));
+            room -= *probability;
         }
     }
 
@@ -130,6 +161,7 @@ impl Calibration {
     pub(super) fn check(&self) -> Result<(), String> {
         self.answer.check()?;
         self.others.check()?;
+        self.tail.map_or(Ok(()), Tail::check)?;
         if self
             .threshold
             .is_some_and(|threshold| !(0.0..=1.0).contains(&threshold))
@@ -176,6 +208,24 @@ mod tests {
             sample.push(5, &best, &[label]);
         }
         sample
+    }
+
+    #[test]
+    fn no_class_is_impossible() {
+        let calibration = Calibration::fit(&world(2000, 1), Basis::HeldOut).unwrap();
+        // The answer is far ahead, and the candidates behind it are close together or hopeless.
+        for gap in [0.0, 0.1, 500.0] {
+            let scored = |class: u32| Scored {
+                class,
+                score: if class == 0 { 30.0 } else { -gap * class as f32 },
+            };
+            let best: Vec<Scored> = (0..5000).map(scored).collect();
+            let mut out = vec![];
+            calibration.probabilities(5, &best, &mut out);
+            assert!(out.iter().all(|&probability| probability > 0.0), "{gap}");
+            assert!(out.windows(2).all(|pair| pair[0] >= pair[1]), "{gap}");
+            assert!(out.iter().sum::<f32>() < 1.0 + 1e-5, "{gap}");
+        }
     }
 
     fn error(calibration: &Calibration, sample: &HeldOutScores) -> f64 {

@@ -34,7 +34,7 @@ site:            ## Build the documentation site into target/site (installs mdBo
 fuzz:            ## Feed hostile input to every reader (MINUTES=n, 10 by default; needs cargo-fuzz)
 	bash tools/fuzz.sh
 
-faults:          ## Run every verb with little memory and kill it 200 times (half an hour)
+faults:          ## Run every verb with little memory, failing files and 200 kills (an hour)
 	cargo build --release --quiet --bin memoir
 	python3 tools/faults.py target/release/memoir
 

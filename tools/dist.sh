@@ -58,7 +58,7 @@ for target in "${wanted[@]}"; do
     if has_target "$target"; then
         targets+=("$target")
     else
-        echo "left out: $target, whose standard library is not installed"
+        echo "left out: $target, whose standard library is not installed (rustup target add $target)"
     fi
 done
 
@@ -73,12 +73,5 @@ mkdir -p "$out"
 cp "$work"/first/out/* "$out"
 unset RUSTFLAGS CFLAGS CARGO_TARGET_DIR
 python3 tools/licences.py > "$out/THIRD-PARTY-LICENCES.txt"
-if command -v cargo-cyclonedx > /dev/null; then
-    cargo cyclonedx --quiet --format json --override-filename memoir.cdx \
-        --manifest-path crates/memoir-cli/Cargo.toml
-    mv crates/memoir-cli/memoir.cdx.json "$out/memoir.cdx.json"
-    find crates bindings experiments -name memoir.cdx.json -delete
-else
-    echo "left out: the SBOM; cargo install cargo-cyclonedx"
-fi
+python3 tools/sbom.py > "$out/memoir.cdx.json"
 (cd "$out" && sha256sum -- * > SHA256SUMS && ls -l)

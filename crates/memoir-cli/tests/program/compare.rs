@@ -285,7 +285,7 @@ fn every_algorithm_comes_through_on_vectors_and_on_text() {
         "pfastrexml",
     ];
     let methods = algorithms.map(|name| format!("[[method]]\nname = \"{name}\"\nalgorithm = \"{name}\"\n"));
-    let shape = "rows = 300, classes = 15, features = 200, row-length = 8, test-rows = 40, signal = 4, label-noise = 0";
+    let shape = "rows = 300, classes = 15, features = 200, row-length = 8, test-rows = 200, signal = 4, label-noise = 0";
     let data = format!(
         "[[data]]\nname = \"vectors\"\nsynth = {{ {shape} }}\n[[data]]\nname = \"texts\"\nsynth = {{ {shape}, format = \"csv\" }}\n"
     );

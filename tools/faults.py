@@ -31,11 +31,15 @@ LEVELS = [round(48 * 1.24**step) for step in range(20)]
 
 MUTANT_VERBS = (
     "inspect {} --verify",
-    "predict {} data.csv -q --threads 1",
-    "compact {} --out o -q",
+    "predict {} few.csv -q --threads 1",
+    "predict {} few.svm -q --threads 1",
+    "evaluate {} few.csv -q --threads 1",
     "explain {} --text word1",
-    "train more.csv --from {} --model o -q --threads 1",
+    "compact {} --out o -q",
+    "train few.csv --from {} --model o -q --threads 1",
+    "train few.svm --from {} --model o -q --threads 1",
 )
+"""Every damaged model goes through all of them; those for another kind of input are refused at once."""
 
 SHIM = pathlib.Path(__file__).parent.parent / "crates/memoir-cli/tests/program/faults.c"
 
@@ -93,7 +97,7 @@ class Campaign:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            preexec_fn=limit,
+            preexec_fn=limit if megabytes or files else None,
             close_fds=not files,
             env={**os.environ, **(faults or {})},
         )
@@ -253,9 +257,23 @@ class Campaign:
             self.check_files(f"{name} with 10,000 open files")
 
     def mutants(self, folder: pathlib.Path) -> None:
-        for path in sorted(folder.glob("*.memoir")):
+        """Damaged models, within 2 GB; few rows, so that most of the time goes into reading models."""
+        (self.folder / "few.csv").write_text("label,text\nfruit,red apple\nsky,grey sky\nnew,mud pie\n")
+        (self.folder / "few.svm").write_text("1 1:1 3:2\n2,3 2:1 5:1.5\n4 1:2 9:1\n")
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        # The children's limit, set here: a function that runs before each of them costs as much as they do.
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, before[1]))
+        paths = sorted(folder.resolve().glob("*.memoir"))
+        for path in paths:
             for words in MUTANT_VERBS:
-                self.run(words.format(path.resolve()), 2048)
+                code = self.run(words.format(path))
+                if "--from" in words or "compact" in words:
+                    written = self.folder / "o"
+                    if code == 0 and self.run("inspect o --verify", expect=(0,)) != 0:
+                        self.wrong.append(f"{words.format(path)}: wrote a file that nobody can open")
+                    written.unlink(missing_ok=True)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        print(f"{len(paths)} damaged models")
 
 
 def main() -> int:

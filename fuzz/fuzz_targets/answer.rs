@@ -8,7 +8,7 @@ use memoir::Model;
 use memoir_fuzz::models::MODELS;
 
 static OPENED: LazyLock<Vec<Model>> = LazyLock::new(|| {
-    let open = |bytes: &Vec<u8>| Model::from_bytes(bytes, &memoir_fuzz::catalogue()).expect("a sound model");
+    let open = |bytes: &Vec<u8>| Model::from_bytes(bytes, &memoir_fuzz::CATALOGUE).expect("a sound model");
     MODELS.iter().map(open).collect()
 });
 

@@ -5,8 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use memoir::checkpoint::{Checkpoints, State};
 
 fuzz_target!(|bytes: &[u8]| {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.checkpoint");
+    let path = memoir_fuzz::FOLDER.path().join("run.checkpoint");
     let checkpoints = Checkpoints::new(path.clone(), None, true);
     if bytes.first().is_some_and(|first| first % 4 == 0) {
         let (left, right) = bytes.split_at(bytes.len() / 2);

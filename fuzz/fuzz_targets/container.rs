@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use memoir::Model;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(model) = Model::from_bytes(bytes, &memoir_fuzz::catalogue()) {
-        memoir_fuzz::use_model(model, &memoir_fuzz::session());
+    if let Ok(model) = Model::from_bytes(bytes, &memoir_fuzz::CATALOGUE) {
+        memoir_fuzz::use_model(&model);
     }
 });

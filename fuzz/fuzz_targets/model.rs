@@ -10,7 +10,7 @@ fuzz_target!(|input: (u8, Vec<Edit>)| {
     let (which, edits) = input;
     let file = &MODELS[usize::from(which) % MODELS.len()];
     let Some(bytes) = edited(file, &edits) else { return };
-    if let Ok(model) = Model::from_bytes(&bytes, &memoir_fuzz::catalogue()) {
-        memoir_fuzz::use_model(model, &memoir_fuzz::session());
+    if let Ok(model) = Model::from_bytes(&bytes, &memoir_fuzz::CATALOGUE) {
+        memoir_fuzz::use_model(&model);
     }
 });

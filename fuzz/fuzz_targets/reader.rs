@@ -2,14 +2,11 @@
 #![no_main]
 
 use std::io::Cursor;
-use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use memoir::Session;
 use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{self, PrepOptions};
-
-static SESSION: LazyLock<Session<'static>> = LazyLock::new(memoir_fuzz::session);
+use memoir_fuzz::SESSION;
 
 const NAMES: [&str; 8] = [
     "a.svm",
@@ -46,7 +43,9 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let source = Source::from_reader(NAMES[choice], Cursor::new(content.to_vec()));
-    if let Ok(training) = prepare::read_training(source, &options, &PrepOptions::default(), &SESSION) {
+    // In the session's thread: handing over takes longer than what is handed over.
+    let read = || prepare::read_training(source, &options, &PrepOptions::default(), &SESSION);
+    if let Ok(training) = SESSION.run(read) {
         assert_eq!(training.data.rows.len(), training.data.labels.len());
         assert!(training.data.rows.values().iter().all(|value| value.is_finite()));
     }

@@ -1,6 +1,8 @@
 //! Any text through the analyser: tokens and their places agree, and places lie in the text.
 #![no_main]
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
 use memoir::params::Parameters;
 use memoir::text::{Analyzer, AnalyzerScratch, TextParams, TextSettings};
@@ -21,12 +23,19 @@ const SETTINGS: [&[(&str, &str)]; 6] = [
     &[("word-ngrams", "3"), ("stop-words", "english")],
 ];
 
+/// Made once: stop words and stemmers take longer than a short text does.
+static ANALYZERS: LazyLock<Vec<Analyzer>> = LazyLock::new(|| {
+    let make = |settings: &&[(&str, &str)]| {
+        let settings = TextSettings::parse(settings.iter().copied()).expect("legal settings");
+        let params = TextParams::try_from(&settings).expect("legal parameters");
+        Analyzer::new(&params).expect("legal parameters")
+    };
+    SETTINGS.iter().map(make).collect()
+});
+
 fuzz_target!(|input: (u8, &str)| {
     let (choice, text) = input;
-    let settings = SETTINGS[usize::from(choice) % SETTINGS.len()];
-    let settings = TextSettings::parse(settings.iter().copied()).expect("legal settings");
-    let params = TextParams::try_from(&settings).expect("legal parameters");
-    let analyzer = Analyzer::new(&params).expect("legal parameters");
+    let analyzer = &ANALYZERS[usize::from(choice) % SETTINGS.len()];
     let mut scratch = AnalyzerScratch::default();
     let mut tokens = Vec::new();
     analyzer.tokens(text, &mut scratch, |token| tokens.push(token.to_owned()));

@@ -10,8 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&[choice, rule], content)) = bytes.split_first_chunk::<2>() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join(NAMES[usize::from(choice) % NAMES.len()]);
+    let file = memoir_fuzz::FOLDER
+        .path()
+        .join(NAMES[usize::from(choice) % NAMES.len()]);
     std::fs::write(&file, content).expect("a file");
     let source = VocabularySource {
         file: Some(file),

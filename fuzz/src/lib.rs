@@ -5,21 +5,28 @@ pub mod edits;
 pub mod models;
 
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
 use memoir::{Catalogue, Model, Rows, Session};
 
 /// One thread: the same input always does the same.
-pub fn session() -> Session<'static> {
-    Session::new(NonZeroUsize::MIN).expect("a thread")
-}
+pub static SESSION: LazyLock<Session<'static>> =
+    LazyLock::new(|| Session::new(NonZeroUsize::MIN).expect("a thread"));
+
+/// Where a run may put its files; the next one writes over them. In `TMPDIR`, best a file system in memory.
+pub static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
 /// All algorithms and kinds of scorers.
-pub fn catalogue() -> Catalogue {
-    Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS)
-}
+pub static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| Catalogue::new().with(memoir_baselines::ALGORITHMS, memoir_baselines::SCORERS));
 
 /// Uses a model in every way; whatever it holds, nothing may panic. What can be written must be readable.
-pub fn use_model(model: Model, session: &Session<'_>) {
+pub fn use_model(model: &Model) {
+    // All of it in the session's thread: handing over takes longer than what is handed over.
+    SESSION.run(|| use_in_thread(model, &SESSION));
+}
+
+fn use_in_thread(model: &Model, session: &Session<'_>) {
     let classes = model.classes().len();
     let mut rows = Rows::new();
     for entries in [
@@ -52,6 +59,6 @@ pub fn use_model(model: Model, session: &Session<'_>) {
     }
     let _ = model.summary();
     if let Ok(bytes) = model.to_bytes() {
-        Model::from_bytes(&bytes, &catalogue()).expect("what is written can be read");
+        Model::from_bytes(&bytes, &CATALOGUE).expect("what is written can be read");
     }
 }

@@ -8,7 +8,7 @@ use memoir::prepare::Examples;
 use memoir::train::{self, FitOptions, HeldOut};
 use memoir::{Model, Result};
 
-use crate::{catalogue, session};
+use crate::{CATALOGUE, SESSION};
 
 const TEXTS: &str = "label,text\nfruit,red apple pie\nfruit,green pear and apple\nsky,blue sky\nsky,grey cloud in the \
     sky\nmud|sky,brown mud under a grey sky\nmud,wet mud\nfruit|mud,an apple in the mud\n";
@@ -16,7 +16,7 @@ const VECTORS: &str = "1 1:1 3:2\n2 2:1 4:1.5\n1,2 1:2 2:1\n3 5:1\n3 5:2 1:1\n2 
 
 /// Trains a small model of text or of vectors.
 fn trained(algorithm: &str, text: bool, held_out: bool) -> Result<Model> {
-    let method = catalogue().find(algorithm)?.configure([])?;
+    let method = CATALOGUE.find(algorithm)?.configure([])?;
     // Enough rows for a calibration where that is wanted.
     let content = if text { TEXTS } else { VECTORS }.to_owned();
     let content = if held_out {
@@ -44,7 +44,7 @@ fn trained(algorithm: &str, text: bool, held_out: bool) -> Result<Model> {
         source,
         options: &options,
     };
-    train::fit(&method, examples, fit, &session())
+    train::fit(&method, examples, fit, &SESSION)
 }
 
 /// The files of small models: every algorithm on texts and vectors, packed ones, merged classes, calibrated
@@ -56,7 +56,7 @@ pub static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             files.push(bytes);
         }
     };
-    for algorithm in catalogue().algorithms() {
+    for algorithm in CATALOGUE.algorithms() {
         for text in [true, false] {
             add(trained(algorithm.name, text, false));
             add(trained(algorithm.name, text, true));

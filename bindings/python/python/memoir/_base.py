@@ -97,9 +97,10 @@ class MemoirBase(
             One label per row, or a list of labels for each, or a 0/1 matrix with a column per class. Lists
             of equal length that hold nothing but 0 and 1 are such a matrix.
         sample_weight : array-like of shape (n_rows,), optional
-            How much each row counts beside the others, with every algorithm: weights are divided by their
-            mean, so only ratios matter. A row of weight 2 moves the model twice as far as one of weight 1.
-            Rows of weight 0 are left out.
+            How much each row counts beside the others, with every algorithm; only ratios matter. Rows of
+            weight 0 are left out. Where weights are whole multiples of the smallest, a row of weight 2 is the
+            row twice, unless that makes more than four times as many rows. Other weights are divided by
+            their mean, and a row of weight 2 moves the model twice as far as one of weight 1.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
 
@@ -178,7 +179,8 @@ class MemoirBase(
             raise ValueError(f"y has the form {targets.kind!r} now and had {self._kind!r} before")
         weights = None
         if sample_weight is not None or self.class_weight is not None:
-            rows, targets, weights = self._weighted(rows, targets, given, sample_weight)
+            rows, given, targets, weights = self._weighted(rows, targets, given, sample_weight)
+        rows, targets, weights = self._in_order(rows, given, targets, weights)
         if valid is not None:
             if not isinstance(valid, (tuple, list)) or len(valid) != 2:
                 raise ValueError(f"`valid` must be a pair (X, y), but is of type {type(valid).__name__}")
@@ -206,8 +208,8 @@ class MemoirBase(
 
     def _weighted(
         self, rows: Any, targets: _targets.Targets, given: _targets.Given, sample_weight: Any
-    ) -> tuple[Any, _targets.Targets, np.ndarray]:
-        """Rows, targets and weights without the rows of weight 0."""
+    ) -> tuple[Any, _targets.Given, _targets.Targets, np.ndarray]:
+        """Rows, targets and weights without the rows of weight 0, and with rows of whole weights repeated."""
         size = len(targets)
         weights = np.ones(size)
         if sample_weight is not None:
@@ -218,10 +220,16 @@ class MemoirBase(
         if self.class_weight is not None:
             weights = weights * _weights.of_classes(self.class_weight, targets)
         taken = _weights.rows_to_take(weights)
-        if len(taken.rows) < size:
-            rows = _inputs.taken(rows, taken.rows)
-            targets = _targets.number(given.taken(taken.rows), targets.classes)
-        return rows, targets, taken.weights
+        if not np.array_equal(taken.rows, np.arange(size)):
+            rows, given = _inputs.taken(rows, taken.rows), given.taken(taken.rows)
+            targets = _targets.number(given, targets.classes)
+        return rows, given, targets, taken.weights
+
+    def _in_order(
+        self, rows: Any, given: _targets.Given, targets: _targets.Targets, weights: np.ndarray | None
+    ) -> tuple[Any, _targets.Targets, np.ndarray | None]:
+        """Rows, targets and weights in the order in which they are learned from: as they are."""
+        return rows, targets, weights
 
     def _take(self, model: Any, met: np.ndarray, classes: np.ndarray, kind: str | None) -> None:
         """Makes `model`, whose class numbers stand for the labels `met`, the fitted one.

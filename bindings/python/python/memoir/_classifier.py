@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from . import _inputs
+from . import _inputs, _repeated, _targets
 from ._base import COMMON, MemoirBase
 from ._parameters import ALGORITHM_DEFAULTS, takes
-from ._targets import Given
+from ._targets import Given, Targets
 
 
 @takes(COMMON, ALGORITHM_DEFAULTS)
@@ -91,6 +91,16 @@ class MemoirClassifier(MemoirBase):
         if rows.shape[0] != len(y):
             raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(y)}")
         return rows
+
+    def _in_order(
+        self, rows: Any, given: Given, targets: Targets, weights: np.ndarray | None
+    ) -> tuple[Any, Targets, np.ndarray | None]:
+        """Repeated rows in an order that does not depend on where they stand."""
+        order = _repeated.order_of_content(rows, targets)
+        if order is None:
+            return rows, targets, weights
+        targets = _targets.number(given.taken(order), targets.classes)
+        return _inputs.taken(rows, order), targets, None if weights is None else weights[order]
 
     def _as_one(self, x: Any) -> Any:
         if sparse.issparse(x):

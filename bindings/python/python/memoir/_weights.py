@@ -8,12 +8,15 @@ import numpy as np
 
 from ._targets import Targets
 
+MOST_REPEATS = 4
+"""Whole weights become repeated rows as long as there are at most this many times as many rows."""
+
 
 class Taken(NamedTuple):
     """Which rows are learned from, and how much each counts."""
 
     rows: np.ndarray
-    """Their numbers, rising."""
+    """Their numbers, rising; a number stands several times where a row is repeated."""
     weights: np.ndarray
     """Of each of them; their mean is 1."""
 
@@ -25,9 +28,27 @@ def rows_to_take(weights: np.ndarray) -> Taken:
         raise ValueError("all rows have the weight 0; there is nothing to learn from")
     # By the largest first, so that neither the sum nor the smallest leaves the range of numbers.
     kept = weights[keep] / weights[keep].max()
+    times = repeats(kept)
+    if times is not None:
+        return Taken(np.repeat(keep, times), np.ones(times.sum(), dtype=np.float32))
     # Smaller ratios are lost in single precision; such rows have no say anyway.
     kept = np.maximum(kept / kept.mean(), np.finfo(np.float32).tiny)
     return Taken(keep, np.ascontiguousarray(kept, dtype=np.float32))
+
+
+def repeats(weights: np.ndarray) -> np.ndarray | None:
+    """How often each row stands, if weights are whole multiples of the smallest and the rows not too many.
+
+    A row of weight 2 is then the row twice, for any algorithm. Otherwise, or for very different weights, it
+    is a row that moves the model further.
+    """
+    smallest = weights.min()
+    if smallest == 0 or weights.sum() > MOST_REPEATS * len(weights) * smallest * (1 + 1e-9):
+        return None
+    ratios = weights / smallest
+    times = np.rint(ratios)
+    # Weights that were scaled, as by their sum, are whole multiples but for rounding.
+    return times.astype(np.int64) if np.allclose(ratios, times, rtol=1e-9, atol=0) else None
 
 
 def of_classes(class_weight: Any, targets: Targets) -> np.ndarray:

@@ -98,8 +98,8 @@ class MemoirBase(
             of equal length that hold nothing but 0 and 1 are such a matrix.
         sample_weight : array-like of shape (n_rows,), optional
             How much each row counts beside the others, with every algorithm; only ratios matter. Rows of
-            weight 0 are left out. Where weights are whole multiples of the smallest, a row of weight 2 is the
-            row twice, unless that makes more than four times as many rows. Other weights are divided by
+            weight 0 are left out. Where weights are whole multiples of the smallest, a row of weight 2 is
+            the row twice, unless that makes more than four times as many rows. Other weights are divided by
             their mean, and a row of weight 2 moves the model twice as far as one of weight 1.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
@@ -209,7 +209,7 @@ class MemoirBase(
     def _weighted(
         self, rows: Any, targets: _targets.Targets, given: _targets.Given, sample_weight: Any
     ) -> tuple[Any, _targets.Given, _targets.Targets, np.ndarray]:
-        """Rows, targets and weights without the rows of weight 0, and with rows of whole weights repeated."""
+        """Rows, targets and weights: without rows of weight 0, and with rows of whole weights repeated."""
         size = len(targets)
         weights = np.ones(size)
         if sample_weight is not None:

@@ -4,10 +4,11 @@ tells from smaller scales what a system would need that cannot be run.
     python3 experiments/paper/size.py run --shape lshtc1 --scale 0.04 --scratch FOLDER --out FILE.jsonl
     python3 experiments/paper/size.py tables FILE.jsonl …
 
-The systems and their options are those of SHAPE.toml beside this file. `run` adds a line per system to FILE
-and leaves out what is there already. A step that exceeds --cpu-seconds or --memory (GB, resident) is
-stopped, and its line says so. `tables` takes the results of `memoir compare`, too, where data sets are
-called `SHAPE x SCALE`.
+The systems and their options are those of SHAPE.toml beside this file; --option recall-tree:bits=24 sets
+another value, and the line says so. `run` adds a line per system to FILE and leaves out what is there
+already. A step that exceeds --cpu-seconds or --memory (GB, resident) is stopped, and its line says so.
+`tables` takes the results of `memoir compare`, too, where data sets are called `SHAPE x SCALE`. Figures of
+several seeds are told as mean ± standard deviation.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import os
 import pathlib
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -104,7 +106,10 @@ def run_one(method, arguments, train, test):
         model = os.path.join(scratch, "model")
         command = [arguments.memoir, "train", str(train), "--model", model]
         command += ["--algorithm", method["algorithm"], "--seed", str(arguments.seed)]
-        for name, value in method.get("options", {}).items():
+        options = {option[1]: option[2] for option in arguments.option if option[0] == method["name"]}
+        if options:
+            line["options"] = options
+        for name, value in (method.get("options", {}) | options).items():
             command += [f"--{name}", str(value)]
         if method["name"].startswith("memoir"):
             # As large a share of the classes as the paper's batches of 100 √C rows have at scale 1.
@@ -182,7 +187,11 @@ def fitted(lines, measure):
     through all but the largest has there. None with fewer than three scales."""
     # The fixed costs of a process bend the law where data are small.
     fixed = EMPTY_PROCESS if measure == "memory" else 0
-    points = sorted({line["scale"]: line["train"][measure] - fixed for line in lines}.items())[-4:]
+    scales = sorted({line["scale"] for line in lines})[-4:]
+    points = []
+    for scale in scales:
+        found = [line["train"][measure] - fixed for line in lines if line["scale"] == scale]
+        points.append((scale, sum(found) / len(found)))
     if len(points) < 3:
         return None
     factor, exponent = power_law(points[:-1])
@@ -207,10 +216,15 @@ def tables(arguments):
             small = [line for line in own if line["scale"] < 1 and line["status"] == "ok"]
             told = method["about"].removeprefix("paper: ")
             if full:
-                line = full[-1]
-                cells = [f"{100 * line['accuracy']:.1f}%", f"{100 * line['macro_f1']:.1f}%"]
-                cells += [seconds(line["train"]["cpu"]), seconds(line["train"]["wall"])]
-                cells += [size(line["train"]["memory"]), size(line["model_bytes"])]
+                cells = [
+                    shares(line["accuracy"] for line in full),
+                    shares(line["macro_f1"] for line in full),
+                ]
+                mean = {
+                    key: statistics.mean(line["train"][key] for line in full) for key in full[0]["train"]
+                }
+                cells += [seconds(mean["cpu"]), seconds(mean["wall"])]
+                cells += [size(mean["memory"]), size(full[-1]["model_bytes"])]
                 print(f"| {name} | {' | '.join(cells)} | {told} |")
                 continue
             time_law, memory_law = fitted(small, "cpu"), fitted(small, "memory")
@@ -223,6 +237,34 @@ def tables(arguments):
                 f"off by {100 * time_law[2]:+.0f}% and {100 * memory_law[2]:+.0f}% at {largest:g}"
             )
             print(f"| {name} | – | – | {needs} | {basis} | | | {told} |")
+
+
+def shares(values):
+    """Percentages: the mean, with the standard deviation if there are several."""
+    values = [100 * value for value in values]
+    spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{spread}%"
+
+
+def small_table(arguments):
+    """Quality of every system at one small scale."""
+    lines = [line for line in read_lines(arguments.results) if line["scale"] == arguments.scale]
+    print("| system | seeds | accuracy | macro-F1 | train, CPU | peak memory |")
+    print("|---|---|---|---|---|---|")
+    for name in dict.fromkeys(line["method"] for line in lines):
+        own = [line for line in lines if line["method"] == name and line["status"] == "ok"]
+        if own:
+            cells = [shares(line["accuracy"] for line in own), shares(line["macro_f1"] for line in own)]
+            cells += [f"{statistics.mean(line['train']['cpu'] for line in own):.1f} s"]
+            cells += [size(statistics.mean(line["train"]["memory"] for line in own))]
+            print(f"| {name} | {len(own)} | {' | '.join(cells)} |")
+
+
+def method_option(text):
+    """METHOD:NAME=VALUE, in its three parts."""
+    method, rest = text.split(":")
+    name, value = rest.split("=")
+    return method, name, value
 
 
 def seconds(value):
@@ -252,10 +294,15 @@ def main():
     runs.add_argument("--test-rows", type=int, default=5000)
     runs.add_argument("--cpu-seconds", type=float)
     runs.add_argument("--memory", type=float)
+    runs.add_argument("--option", type=method_option, action="append", default=[])
     runs.set_defaults(verb=run)
     shown = verbs.add_parser("tables")
     shown.add_argument("results", type=pathlib.Path, nargs="+")
     shown.set_defaults(verb=tables)
+    small = verbs.add_parser("small", help="the table of one small scale")
+    small.add_argument("results", type=pathlib.Path, nargs="+")
+    small.add_argument("--scale", type=float, required=True)
+    small.set_defaults(verb=small_table)
     arguments = parser.parse_args()
     arguments.verb(arguments)
 

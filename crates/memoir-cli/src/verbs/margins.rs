@@ -187,7 +187,11 @@ fn table(report: &MarginReport) -> String {
         let _ = writeln!(text, "{name:<34}{value}");
     };
     line("oracle", report.oracle.to_owned());
-    line("examples", report.examples.to_string());
+    let unanswered = match report.unanswered {
+        0 => String::new(),
+        count => format!(" ({count} without a rival: no gap, but part of the bound)"),
+    };
+    line("examples", format!("{}{unanswered}", report.examples));
     line("recall@1", format!("{:.4}", report.recall_at_1));
     let share = report.inner_products / report.scan_inner_products.max(1.0);
     let inner_products = format!(
@@ -241,8 +245,8 @@ fn theorem(terms: &Theorem1) -> String {
     format!(
         "  epsilon (relative to rho)       {:.6}\n  \
            loss at rho(1+eps), as printed  {:.6}\n  \
-           gaps beyond epsilon             {:.6}\n  \
-           (1+eps) loss + gaps beyond      {:.6}\n  \
+           beyond epsilon, or unanswered   {:.6}\n  \
+           (1+eps) loss + what is beyond   {:.6}\n  \
            4C/rho * Rademacher complexity  {:.6}\n  \
            4C/rho * sqrt(R^2 Omega^2 / n)  {:.6}\n  \
            3 sqrt(log(4/delta) / 2n)       {:.6}\n  \

@@ -13,7 +13,7 @@ use super::hash_quality::SearchExponent;
 use super::theory::{Theorem1, Theorem1Input, hinge_loss};
 use crate::dataset::LabelSets;
 use crate::model::Scratch;
-use crate::oracle::{Oracle, Query, Scannable};
+use crate::oracle::{Oracle, Query, Scannable, rivals};
 use crate::sparse::{ClassVectors, Rows};
 use crate::{Result, Session};
 
@@ -35,6 +35,10 @@ pub struct Margins {
     pub exact: Vec<f64>,
     /// m with the oracle's rival.
     pub approximate: Vec<f64>,
+    /// m of the examples for which the oracle found no rival at all; they are in neither list.
+    pub unanswered: Vec<f64>,
+    /// Number of the row of each example, answered or not.
+    pub rows: Vec<u32>,
     /// How often the oracle's rival scored as high as the best.
     pub found: u64,
     /// Inner products that the oracle's answers took.
@@ -45,8 +49,8 @@ pub struct Margins {
 
 impl Margins {
     /// Measures `oracle`, which knows all of `weights`, on the labelled rows; scores are multiplied by
-    /// `multiplier`. Labels beyond the weights' classes, and examples for which the oracle finds no rival at
-    /// all, are left out.
+    /// `multiplier`. Both searches take classes with zero vectors into account as training does
+    /// ([`rivals`]). Labels beyond the weights' classes, and rows without a wrong class, are left out.
     pub fn measure<W: Scannable>(
         oracle: &dyn Oracle<W>,
         weights: &W,
@@ -72,19 +76,25 @@ impl Margins {
                             k: 1,
                             draw: number as u64,
                         };
-                        let scanned = exact.search(weights, &query, exact_scratch, best);
-                        let asked = oracle.search(weights, &query, scratch, found);
+                        let scanned = rivals(exact.as_ref(), weights, &query, exact_scratch, best);
+                        let asked = rivals(oracle, weights, &query, scratch, found);
                         part.scan_inner_products += scanned as u64;
                         part.inner_products += asked as u64;
-                        let (Some(best), Some(found)) = (best.first(), found.first()) else {
+                        let Some(best) = best.first() else {
                             continue;
                         };
-                        part.found += u64::from(found.score >= best.score);
+                        let found = found.first();
+                        part.found += u64::from(found.is_some_and(|found| found.score >= best.score));
                         for &label in query.labels.iter().filter(|&&label| (label as usize) < all.len()) {
                             let true_score = weights.dot(label, query.row);
                             let scaled = |score: f32| multiplier * f64::from(true_score - score);
-                            part.exact.push(scaled(best.score));
-                            part.approximate.push(scaled(found.score));
+                            part.rows.push(number as u32);
+                            if let Some(found) = found {
+                                part.exact.push(scaled(best.score));
+                                part.approximate.push(scaled(found.score));
+                            } else {
+                                part.unanswered.push(scaled(best.score));
+                            }
                         }
                     }
                     Ok(part)
@@ -96,6 +106,8 @@ impl Margins {
         for part in parts {
             margins.exact.extend(part.exact);
             margins.approximate.extend(part.approximate);
+            margins.unanswered.extend(part.unanswered);
+            margins.rows.extend(part.rows);
             margins.found += part.found;
             margins.inner_products += part.inner_products;
             margins.scan_inner_products += part.scan_inner_products;
@@ -126,8 +138,10 @@ pub fn epsilon(gaps: &[f64], delta: f64) -> f64 {
 pub struct MarginReport {
     /// Name of the oracle.
     pub oracle: &'static str,
-    /// Examples measured.
+    /// Examples measured: a row counts once for each of its labels.
     pub examples: usize,
+    /// Examples among them for which the oracle found no rival. They have no gap, and no approximate loss.
+    pub unanswered: usize,
     /// Share of rows for which the oracle's rival is as strong as the best.
     pub recall_at_1: f64,
     /// Mean number of inner products of an answer.
@@ -169,16 +183,22 @@ impl MarginReport {
     ) -> Result<Self> {
         let gaps = margins.gaps();
         let count = rows.len().max(1) as f64;
+        let examples = margins.rows.len().max(1) as f64;
+        let mean_loss = |of: &[&[f64]]| {
+            let sums = of.iter().map(|of| of.len() as f64 * hinge_loss(of, rho));
+            sums.sum::<f64>() / examples
+        };
         let squares = || (0..weights.classes() as u32).map(|class| weights.squared_norm(class));
         let norm = squares().sum::<f64>().sqrt();
         let longest = squares().fold(0.0, f64::max).sqrt();
-        let radius = rows
-            .iter()
+        let own_rows = margins.rows.iter().map(|&row| rows.row(row as usize));
+        let radius = own_rows
             .map(|row| f64::from(row.squared_norm()).sqrt())
             .fold(0.0, f64::max);
         let input = |gap: f64| Theorem1Input {
             margins: &margins.approximate,
             gaps: &gaps,
+            unanswered: &margins.unanswered,
             gap,
             rho,
             delta,
@@ -187,7 +207,7 @@ impl MarginReport {
             radius,
             norm,
         };
-        let rademacher = rademacher(rows, norm, session)?;
+        let rademacher = rademacher(rows, &margins.rows, norm, session)?;
         let theorem = |gap: f64| {
             Theorem1::new(&Theorem1Input {
                 rademacher,
@@ -200,7 +220,8 @@ impl MarginReport {
         let is_hashing = oracle == "simple-lsh" && relative > 0.0 && relative < 1.0;
         Ok(Self {
             oracle,
-            examples: gaps.len(),
+            examples: margins.rows.len(),
+            unanswered: margins.unanswered.len(),
             recall_at_1: margins.found as f64 / count,
             inner_products: margins.inner_products as f64 / count,
             scan_inner_products: margins.scan_inner_products as f64 / count,
@@ -209,8 +230,8 @@ impl MarginReport {
             delta,
             epsilon: epsilon(&gaps, delta),
             rho,
-            exact_loss: hinge_loss(&margins.exact, rho),
-            approximate_loss: hinge_loss(&margins.approximate, rho),
+            exact_loss: mean_loss(&[&margins.exact, &margins.unanswered]),
+            approximate_loss: mean_loss(&[&margins.approximate]),
             theorem_1: theorem(epsilon(&gaps, delta)),
             theorem_1_strict: theorem(epsilon(&gaps, 0.0)),
             hash_search: is_hashing.then(|| SearchExponent::new(relative)),
@@ -218,14 +239,14 @@ impl MarginReport {
     }
 }
 
-/// Empirical Rademacher complexity of `x -> w^T x` with `|w| <= norm`: the supremum over `w` is `norm / n`
-/// times the length of the signed sum of the rows. Its mean over random signs is estimated from draws until
-/// its standard error is below one percent. It never exceeds `norm / n` times the root of the rows' squared
-/// lengths (Jensen's inequality).
-fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> Result<f64> {
-    let most = rows
+/// Empirical Rademacher complexity of `x -> w^T x` with `|w| <= norm` on `examples`, which are numbers of
+/// rows: the supremum over `w` is `norm / n` times the length of the signed sum of the rows. Its mean over
+/// random signs is estimated from draws until its standard error is below one percent. It never exceeds
+/// `norm / n` times the root of the rows' squared lengths (Jensen's inequality).
+fn rademacher(rows: &Rows, examples: &[u32], norm: f64, session: &Session<'_>) -> Result<f64> {
+    let most = examples
         .iter()
-        .map(|row| f64::from(row.squared_norm()))
+        .map(|&row| f64::from(rows.row(row as usize).squared_norm()))
         .sum::<f64>()
         .sqrt();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
@@ -233,7 +254,9 @@ fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> Result<f64> {
         session.check()?;
         let lengths: Vec<f64> = session.run(|| {
             let draws = (round * SIGN_DRAWS..(round + 1) * SIGN_DRAWS).into_par_iter();
-            draws.map(|draw| signed_length(rows, draw, session)).collect()
+            draws
+                .map(|draw| signed_length(rows, examples, draw, session))
+                .collect()
         });
         // Added in order, because sums of floating-point numbers depend on it.
         for length in lengths {
@@ -247,14 +270,14 @@ fn rademacher(rows: &Rows, norm: f64, session: &Session<'_>) -> Result<f64> {
             break;
         }
     }
-    Ok(norm * (sum / count).min(most) / rows.len().max(1) as f64)
+    Ok(norm * (sum / count).min(most) / examples.len().max(1) as f64)
 }
 
-/// Length of the sum of all rows with random signs.
-fn signed_length(rows: &Rows, draw: usize, session: &Session<'_>) -> f64 {
+/// Length of the sum of the examples' rows with random signs.
+fn signed_length(rows: &Rows, examples: &[u32], draw: usize, session: &Session<'_>) -> f64 {
     let mut random = session.random(&format!("rademacher signs {draw}"));
     let mut sum = vec![0f64; rows.width()];
-    for row in rows.iter() {
+    for row in examples.iter().map(|&row| rows.row(row as usize)) {
         let sign = if random.random::<bool>() { 1.0 } else { -1.0 };
         for (feature, value) in row.iter() {
             sum[feature as usize] += sign * f64::from(value);

@@ -23,8 +23,8 @@ pub struct Theorem1 {
     pub printed_loss: f64,
     /// Loss term that the proof gives: `(1 + epsilon)` times the printed one, plus [`Theorem1::excess`].
     pub loss: f64,
-    /// Mean of what the gaps exceed `epsilon * rho` by, in units of rho. It is 0 where no gap does, as the
-    /// theorem assumes.
+    /// Mean of what the gaps exceed `epsilon * rho` by, in units of rho, and of the exact losses of examples
+    /// that the oracle had no answer for. It is 0 where there is neither, as the theorem assumes.
     pub excess: f64,
     /// `4 C / rho` times the empirical Rademacher complexity (first form).
     pub rademacher_term: f64,
@@ -47,6 +47,8 @@ pub struct Theorem1Input<'a> {
     pub margins: &'a [f64],
     /// By how much each of them exceeds the exact margin, in any order.
     pub gaps: &'a [f64],
+    /// Exact margins of further rows, for which the oracle found no rival.
+    pub unanswered: &'a [f64],
     /// Absolute inexactness: epsilon times rho.
     pub gap: f64,
     /// rho.
@@ -66,11 +68,12 @@ pub struct Theorem1Input<'a> {
 impl Theorem1 {
     /// The terms.
     pub fn new(input: &Theorem1Input<'_>) -> Self {
-        let n = input.margins.len().max(1) as f64;
+        let n = (input.margins.len() + input.unanswered.len()).max(1) as f64;
+        let mean = |margins: &[f64], rho: f64| hinge_loss(margins, rho) * margins.len() as f64 / n;
         let epsilon = input.gap / input.rho;
-        let printed_loss = hinge_loss(input.margins, input.rho * (1.0 + epsilon));
+        let printed_loss = mean(input.margins, input.rho * (1.0 + epsilon));
         let beyond = input.gaps.iter().map(|gap| (gap - input.gap).max(0.0));
-        let excess = beyond.sum::<f64>() / input.rho / n;
+        let excess = beyond.sum::<f64>() / input.rho / n + mean(input.unanswered, input.rho);
         let loss = (1.0 + epsilon) * printed_loss + excess;
         let factor = 4.0 * input.classes as f64 / input.rho;
         let rademacher_term = factor * input.rademacher;
@@ -192,6 +195,7 @@ mod tests {
         let terms = Theorem1::new(&Theorem1Input {
             margins: &[2.0, 0.0],
             gaps: &[1.0, 1.5],
+            unanswered: &[],
             gap: 1.0,
             rho: 2.0,
             delta: 4.0 / std::f64::consts::E,
@@ -229,10 +233,14 @@ mod tests {
                 .zip(&gaps)
                 .map(|(margin, gap)| margin + gap)
                 .collect();
+            let unanswered: Vec<f64> = (0..random.random_range(0..3))
+                .map(|_| random.random_range(-2.0..2.0))
+                .collect();
             let rho = random.random_range(0.2..3.0);
             let terms = Theorem1::new(&Theorem1Input {
                 margins: &approximate,
                 gaps: &gaps,
+                unanswered: &unanswered,
                 gap: random.random_range(0.0..2.0),
                 rho,
                 delta: 0.05,
@@ -241,7 +249,7 @@ mod tests {
                 radius: 0.0,
                 norm: 0.0,
             });
-            let exact_loss = hinge_loss(&exact, rho);
+            let exact_loss = hinge_loss(&[&exact[..], &unanswered].concat(), rho);
             assert!(
                 terms.loss >= exact_loss - 1e-12,
                 "{} is below {exact_loss}",

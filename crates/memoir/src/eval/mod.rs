@@ -29,6 +29,7 @@ pub mod hash_quality;
 mod hierarchical;
 pub mod margins;
 pub mod model_weights;
+mod rademacher;
 mod ranking;
 mod report;
 mod tally;

@@ -75,5 +75,7 @@ fn a_training_run_tells_the_terms_of_its_theorem() {
         let output = place.run(&words);
         let told = String::from_utf8(output.stderr).expect("text");
         assert!(output.status.success() && told.contains(theorem), "{told}");
+        // After three batches no theorem can promise more than zero weights have.
+        assert!(told.contains("A bound of 1 or more says nothing"), "{told}");
     }
 }

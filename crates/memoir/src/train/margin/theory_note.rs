@@ -55,13 +55,14 @@ pub(super) fn tell<W: DescentWeights>(
             session.note(format!(
                 "Theorem 2 with n = {iterations}: c = {:.4}, psi = {:.4e}. By its proof, c^2 (1 + log n) / (2 lambda n) + 2 psi: \
                  f(W-bar) exceeds the optimum by at most {:.4e} with probability {}. As printed, c (1 + log n) / \
-                 (2 lambda n) + psi = {:.4e}. (It assumes batches of one example, rows no longer than 1, here {radius:.3}, \
-                 and eta_t = 1 / (lambda t).)",
+                 (2 lambda n) + psi = {:.4e}.{} (It assumes batches of one example, rows no longer than 1, here \
+                 {radius:.3}, and eta_t = 1 / (lambda t).)",
                 terms.c,
                 terms.psi,
                 terms.bound(),
                 1.0 - DELTA,
-                terms.printed_bound()
+                terms.printed_bound(),
+                verdict(terms.bound())
             ));
         }
         Penalty::L1 => {
@@ -74,14 +75,24 @@ pub(super) fn tell<W: DescentWeights>(
             session.note(format!(
                 "Theorem 3 with n = {iterations}, R = {radius:.3}, G = {gradient:.3}: R^2 / (2 n eta_n) = {:.4e}, \
                  G^2 / 2 sum eta_k = {:.4e}, R G psi = {:.4e}: f(W-bar) exceeds the optimum by at most {:.4e} with \
-                 probability {}",
+                 probability {}.{}",
                 terms.start_term,
                 terms.step_term,
                 terms.inexactness_term,
                 terms.bound(),
-                1.0 - DELTA
+                1.0 - DELTA,
+                verdict(terms.bound())
             ));
         }
     }
     Ok(())
+}
+
+/// What is to be said about a bound that is too large: the hinge loss of zero weights is 1.
+fn verdict(bound: f64) -> &'static str {
+    if bound < 1.0 {
+        ""
+    } else {
+        " A bound of 1 or more says nothing: zero weights exceed the optimum by at most 1."
+    }
 }

@@ -97,8 +97,9 @@ def test_what_is_refused_is_said_in_words():
     X = np.eye(3)
     with pytest.raises(ValueError, match="bytes, expected texts"):
         MemoirClassifier().fit(X, [b"a", b"b", b"c"])
-    with pytest.raises(ValueError, match="texts and int mixed"):
-        MemoirClassifier().fit(X, np.array(["a", 1, "b"], dtype=object))
+    for mixed in (["a", 1, "b"], ("a", 1, "b"), np.array(["a", 1, "b"], dtype=object), [["a"], [1], ["b"]]):
+        with pytest.raises(ValueError, match="texts and int mixed"):
+            MemoirClassifier().fit(X, mixed)
     with pytest.raises(ValueError, match="Unknown label type"):
         MemoirClassifier().fit(X, [0.5, 1.5, 2.25])
 

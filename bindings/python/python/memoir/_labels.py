@@ -59,11 +59,14 @@ def _whole(names: list[str]) -> np.ndarray | None:
     return whole if [str(label) for label in whole.tolist()] == names else None
 
 
-def check_kinds(labels: np.ndarray) -> None:
+def check_kinds(labels: np.ndarray | list[Any] | tuple[Any, ...]) -> None:
     """Refuses bytes, and numbers mixed with texts: as text, by which the library knows them, 1 and "1" would
     be one class."""
-    kinds = {type(label) for label in labels.tolist()} if labels.dtype.kind == "O" else set()
-    if labels.dtype.kind == "S" or bytes in kinds:
+    dtype = getattr(labels, "dtype", np.dtype(object))
+    kinds = set(map(type, labels)) if dtype.kind == "O" else set()
+    # numpy has texts of its own.
+    kinds = {str if issubclass(kind, str) else kind for kind in kinds}
+    if dtype.kind == "S" or any(issubclass(kind, bytes) for kind in kinds):
         raise ValueError("labels are bytes, expected texts: decode them, for instance by label.decode()")
     if str in kinds and len(kinds) > 1:
         others = sorted(kind.__name__ for kind in kinds - {str})

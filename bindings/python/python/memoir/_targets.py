@@ -140,6 +140,9 @@ def _flat(labels: Any) -> Given:
     row = next(iter(missing), None)
     if row is not None:
         raise _no_label(row, each[row])
+    if isinstance(labels, (list, tuple)):
+        # Now, as an array of them makes texts of numbers.
+        check_kinds(labels)
     return Given("single", labels)
 
 

@@ -121,7 +121,7 @@ impl Source {
     }
 
     /// The format that its name stands for, and whether the content may still overrule that.
-    pub(super) fn format(&self) -> (Option<Format>, bool) {
+    pub(crate) fn format(&self) -> (Option<Format>, bool) {
         match &self.origin {
             _ if self.table => (Some(Format::Csv), false),
             Origin::Stdin => (None, true),
@@ -147,7 +147,7 @@ impl Source {
     }
 
     /// Its size in bytes as stored, or 0 if unknown.
-    pub(super) fn stored_size(&self) -> u64 {
+    pub(crate) fn stored_size(&self) -> u64 {
         match &self.origin {
             Origin::File(path) => match std::fs::metadata(path) {
                 Ok(about) if about.is_file() => about.len(),

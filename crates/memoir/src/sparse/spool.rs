@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use super::fixed_point::QuantizedRow;
 use crate::{Error, Result};
 
-/// Bytes that are gathered for a file before they are written.
-const BUFFER: usize = 1 << 18;
+/// Bytes that are gathered for a file before they are written: at most, at least, and for all files together
+/// where that leaves each more than the least.
+const LARGEST_BUFFER: usize = 1 << 18;
+const SMALLEST_BUFFER: usize = 1 << 12;
+const ALL_BUFFERS: usize = 1 << 21;
 
 /// Bytes of a record in front of its features and values: key, number of the row, scale, features.
 const HEAD: usize = 16;
@@ -34,7 +37,8 @@ impl Scatter {
         let paths: Vec<PathBuf> = (0..firsts.len())
             .map(|number| folder.join(format!("{name}-{number}.spool")))
             .collect();
-        let create = |path: &PathBuf| Ok(BufWriter::with_capacity(BUFFER, File::create(path)?));
+        let buffer = (ALL_BUFFERS / firsts.len().max(1)).clamp(SMALLEST_BUFFER, LARGEST_BUFFER);
+        let create = |path: &PathBuf| Ok(BufWriter::with_capacity(buffer, File::create(path)?));
         let files: io::Result<Vec<_>> = paths.iter().map(create).collect();
         Ok(Self {
             files: files.map_err(|reason| Error::io(folder, "cannot keep rows here", reason))?,

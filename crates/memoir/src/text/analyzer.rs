@@ -95,6 +95,14 @@ struct Word {
     origin: Range<usize>,
 }
 
+/// What a text is made of before it is cut into words.
+pub(super) enum Piece<'t> {
+    /// Text without white space.
+    Text(&'t str),
+    /// What says which column the text behind it is from; a word of its own.
+    Mark(&'t str),
+}
+
 /// A token and where it is in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
@@ -155,8 +163,9 @@ impl Analyzer {
         spans
     }
 
-    /// Hands each word of `text` to `emit`, in order; all tokens can be made of them (`features.rs`).
-    pub(super) fn words(&self, text: &str, scratch: &mut AnalyzerScratch, mut emit: impl FnMut(&str)) {
+    /// Hands the pieces of `text` between white space, which are cut into words apart from each other
+    /// ([`Analyzer::words_of_piece`]), and the marks of columns to `take`, in order.
+    pub(super) fn pieces(text: &str, mut take: impl FnMut(Piece<'_>)) {
         let mut mark = String::new();
         for part in column_parts(text) {
             if let Some(column) = part.column {
@@ -164,17 +173,30 @@ impl Analyzer {
                 if column.kind == ColumnKind::Text || value.is_some() {
                     mark.clear();
                     push_mark(&column, value.as_deref(), &mut mark);
-                    emit(&mark);
+                    take(Piece::Mark(&mark));
                 }
                 if column.kind != ColumnKind::Text {
                     continue;
                 }
             }
-            scratch.clear();
-            self.cut::<false>(part.content, 0, scratch, |_, _| {});
-            for word in &scratch.words {
-                emit(&scratch.line[word.line.clone()]);
-            }
+            part.content
+                .split_ascii_whitespace()
+                .for_each(|piece| take(Piece::Text(piece)));
+        }
+    }
+
+    /// Hands each word of a piece of text to `emit`, in order; all tokens can be made of them
+    /// (`features.rs`).
+    pub(super) fn words_of_piece(
+        &self,
+        piece: &str,
+        scratch: &mut AnalyzerScratch,
+        mut emit: impl FnMut(&str),
+    ) {
+        scratch.clear();
+        self.cut::<false>(piece, 0, scratch, |_, _| {});
+        for word in &scratch.words {
+            emit(&scratch.line[word.line.clone()]);
         }
     }
 

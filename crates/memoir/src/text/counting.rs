@@ -1,10 +1,11 @@
 //! The words of training texts as numbers: blocks of texts in parallel, merged in order, so that the texts
 //! need not be kept. Features are made of them when all are there (`features.rs`).
 
-use super::analyzer::{Analyzer, AnalyzerScratch};
+use super::analyzer::{Analyzer, AnalyzerScratch, Piece};
 use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
+use crate::dataset::ClassNames;
 use crate::{Cancel, Error, Result};
 
 /// The words of some texts, numbered by their first appearance in these texts.
@@ -32,9 +33,18 @@ impl CountedBlock {
     ) -> Self {
         let mut block = Self::default();
         let mut scratch = AnalyzerScratch::stopped_by(cancel);
+        let mut known = KnownPieces::default();
         for text in texts {
-            analyzer.words(text.as_ref(), &mut scratch, |word| {
-                block.words.push(block.names.intern(word));
+            let Self { names, words, .. } = &mut block;
+            Analyzer::pieces(text.as_ref(), |piece| match piece {
+                _ if cancel.is_raised() => {}
+                Piece::Mark(mark) => words.push(names.intern(mark)),
+                Piece::Text(piece) if piece.len() > KnownPieces::LONGEST => {
+                    analyzer.words_of_piece(piece, &mut scratch, |word| words.push(names.intern(word)));
+                }
+                Piece::Text(piece) => known.add_words(piece, words, |found| {
+                    analyzer.words_of_piece(piece, &mut scratch, |word| found.push(names.intern(word)));
+                }),
             });
             block.ends.push(block.words.len());
         }
@@ -59,6 +69,37 @@ impl CountedBlock {
     /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+}
+
+/// The words of the pieces of text that came before. Most pieces come again, and finding them is quicker
+/// than cutting them into words.
+#[derive(Debug, Default)]
+struct KnownPieces {
+    pieces: ClassNames,
+    /// Where each piece ends in `words`.
+    ends: Vec<usize>,
+    words: Vec<u32>,
+}
+
+impl KnownPieces {
+    /// Bytes of the longest piece that is kept: longer ones hardly come again.
+    const LONGEST: usize = 64;
+    /// Pieces kept; when there are more, all are forgotten, so that endless input needs bounded memory.
+    const MOST: usize = 1 << 16;
+
+    /// Appends the numbers of the words of `piece` to `words`; `cut` appends them where it is new.
+    fn add_words(&mut self, piece: &str, words: &mut Vec<u32>, cut: impl FnOnce(&mut Vec<u32>)) {
+        if self.pieces.len() >= Self::MOST {
+            *self = Self::default();
+        }
+        let number = self.pieces.intern(piece) as usize;
+        if number == self.ends.len() {
+            cut(&mut self.words);
+            self.ends.push(self.words.len());
+        }
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        words.extend_from_slice(&self.words[start..self.ends[number]]);
     }
 }
 
@@ -174,5 +215,47 @@ impl TextCounter {
     /// The words of a text.
     pub(super) fn text(&self, index: usize) -> &[u32] {
         &self.words[self.offsets[index]..self.offsets[index + 1]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::TextParams;
+
+    fn words(block: &CountedBlock) -> Vec<Vec<&str>> {
+        let starts = [0].iter().chain(&block.ends);
+        let texts = starts.zip(&block.ends).map(|(&start, &end)| start..end);
+        texts
+            .map(|text| {
+                block.words[text]
+                    .iter()
+                    .map(|&w| block.names.name(w as usize))
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn pieces_that_come_again_have_the_same_words() {
+        let analyzer = Analyzer::new(&TextParams::default()).unwrap();
+        let long = "long-".repeat(KnownPieces::LONGEST);
+        let mut texts = vec![
+            "A well-known (C++) C++ tool, well-known; Äpfel äpfel -- 👍 東京都".to_owned(),
+            "\u{1f}t2:title\u{1e}well-known tool\u{1f}c1:kind\u{1e}tool".to_owned(),
+            format!("{long} tool {long}"),
+        ];
+        // More pieces than are kept, and the first ones once more.
+        texts.extend((0..KnownPieces::MOST + 10).map(|number| format!("piece-{number} tool")));
+        texts.extend_from_within(..3);
+        let together = CountedBlock::count(&analyzer, &texts);
+        let together = words(&together);
+        assert_eq!(together.len(), texts.len());
+        for index in [0, 1, 2, 3, texts.len() - 4, texts.len() - 1] {
+            let alone = CountedBlock::count(&analyzer, [&texts[index]]);
+            assert_eq!(words(&alone)[0], together[index], "{}", texts[index]);
+        }
+        assert_eq!(together[..3], together[texts.len() - 3..]);
+        assert!(together[0].contains(&"c++") && together[0].contains(&"known"));
     }
 }

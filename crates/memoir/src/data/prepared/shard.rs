@@ -1,10 +1,13 @@
-//! Reads the shards of a prepared set: mapped, and checked before anything of them is used.
+//! Reads the shards of a prepared set, block by block, and checks them before anything of them is used.
+//! Nothing is mapped: pages of a file that were touched would count as memory of the program, a shard at a
+//! time, whatever the budget is.
 
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use memmap2::Mmap;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::block::{BlockEntry, decode};
 use super::bytes::{Damaged, Taken};
@@ -33,7 +36,9 @@ pub(crate) struct PreparedSet {
 pub(super) struct Shard<'s> {
     set: &'s PreparedSet,
     name: String,
-    map: Mmap,
+    file: Mutex<File>,
+    /// Bytes before its footer.
+    bytes: u64,
     blocks: &'s [BlockEntry],
 }
 
@@ -74,10 +79,11 @@ impl PreparedSet {
         };
         for number in 0..set.manifest.shards.len() {
             let entry = set.manifest.shards[number].clone();
-            let (name, map) = set.map(&entry)?;
-            let footer = &map[entry.footer as usize..];
-            check(&name, footer, &entry.footer_checksum)?;
-            set.add_footer(footer, &entry)
+            let (name, mut file) = set.open_shard(&entry)?;
+            let footer = read_at(&mut file, entry.footer, entry.bytes - entry.footer)
+                .map_err(|reason| unreadable(&name, reason))?;
+            check(&name, xxh3_64(&footer), &entry.footer_checksum)?;
+            set.add_footer(&footer, &entry)
                 .map_err(|Damaged| Damaged::error(&name))?;
         }
         let found = (set.classes.len() as u64, set.words.len() as u64);
@@ -88,23 +94,22 @@ impl PreparedSet {
     }
 
     /// Opens the file of a shard, whose size must be right.
-    fn map(&self, entry: &ShardEntry) -> Result<(String, Mmap)> {
+    fn open_shard(&self, entry: &ShardEntry) -> Result<(String, File)> {
         let path = self.folder.join(&entry.file);
         let fail = |reason| Error::io(&path, "cannot open the shard", reason);
         let file = File::open(&path).map_err(fail)?;
-        let map = map(&file).map_err(fail)?;
+        let bytes = file.metadata().map_err(fail)?.len();
         let name = path.display().to_string();
-        if map.len() as u64 != entry.bytes || entry.footer > entry.bytes {
+        if bytes != entry.bytes || entry.footer > entry.bytes {
             return Err(Error::input(
                 name,
                 format!(
-                    "the shard is damaged: it has {} bytes, expected {}; prepare the data again",
-                    map.len(),
+                    "the shard is damaged: it has {bytes} bytes, expected {}; prepare the data again",
                     entry.bytes
                 ),
             ));
         }
-        Ok((name, map))
+        Ok((name, file))
     }
 
     fn add_footer(&mut self, footer: &[u8], entry: &ShardEntry) -> Result<(), Damaged> {
@@ -142,12 +147,14 @@ impl PreparedSet {
     pub(super) fn shards(&self) -> impl Iterator<Item = Result<Shard<'_>>> {
         let entries = self.manifest.shards.iter().zip(&self.blocks);
         entries.map(|(entry, blocks)| {
-            let (name, map) = self.map(entry)?;
-            check(&name, &map[..entry.footer as usize], &entry.checksum)?;
+            let (name, file) = self.open_shard(entry)?;
+            let hash = hash_of(&file, entry.footer).map_err(|reason| unreadable(&name, reason))?;
+            check(&name, hash, &entry.checksum)?;
             Ok(Shard {
                 set: self,
                 name,
-                map,
+                file: Mutex::new(file),
+                bytes: entry.footer,
                 blocks,
             })
         })
@@ -161,18 +168,22 @@ impl<'s> Shard<'s> {
 
     /// Rebuilds the rows of a block.
     pub(super) fn decode(&self, entry: &BlockEntry, parsed: &mut Parsed) -> Result<()> {
-        let bytes = usize::try_from(entry.offset)
-            .ok()
-            .and_then(|offset| self.map.get(offset..))
-            .ok_or(Damaged);
+        let length = 4 * (u64::from(entry.classes) + u64::from(entry.words)) + u64::from(entry.stored_bytes);
+        let end = entry.offset.checked_add(length);
+        let bytes = if end.is_some_and(|end| end <= self.bytes) {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(read_at(&mut file, entry.offset, length).map_err(|reason| unreadable(&self.name, reason))?)
+        } else {
+            Err(Damaged)
+        };
         let (classes, words) = (&self.set.classes, self.set.words.len());
-        let decoded = bytes.and_then(|bytes| decode(bytes, entry, classes, words, parsed));
+        let decoded = bytes.and_then(|bytes| decode(&bytes, entry, classes, words, parsed));
         decoded.map_err(|Damaged| Damaged::error(&self.name))
     }
 }
 
-fn check(name: &str, bytes: &[u8], expected: &str) -> Result<()> {
-    let found = checksum(xxh3_64(bytes));
+fn check(name: &str, hash: u64, expected: &str) -> Result<()> {
+    let found = checksum(hash);
     if found == expected {
         return Ok(());
     }
@@ -187,10 +198,27 @@ pub(super) fn checksum(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// Maps a shard into memory, read-only.
-#[allow(unsafe_code)]
-fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: as for model files (`model/container.rs`): this program never changes a finished shard, every
-    // byte may have any value, and sizes are checked against the map's length, which does not change.
-    unsafe { memmap2::MmapOptions::new().map(file) }
+/// So many bytes from `offset` on. They must be there: memory is taken for them first.
+fn read_at(file: &mut File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The hash of the first `length` bytes.
+fn hash_of(file: &File, length: u64) -> io::Result<u64> {
+    let mut hash = Xxh3Default::new();
+    let mut rest = file.take(length);
+    let mut part = vec![0; 1 << 18];
+    loop {
+        match rest.read(&mut part)? {
+            0 => return Ok(hash.digest()),
+            count => hash.update(&part[..count]),
+        }
+    }
+}
+
+fn unreadable(name: &str, reason: io::Error) -> Error {
+    Error::io(Path::new(name), "cannot read the shard", reason)
 }

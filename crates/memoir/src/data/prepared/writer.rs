@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::block::{BlockEntry, EncodedBlock};
@@ -21,10 +20,11 @@ pub(crate) struct SetWriter {
     folder: PathBuf,
     pub(crate) manifest: Manifest,
     classes: ClassNames,
-    words: FxHashMap<Box<str>, u32>,
-    /// Names that were new in the shard being written.
-    new_words: Vec<Box<str>>,
+    /// Words have numbers as classes have, in a table of their own.
+    words: ClassNames,
+    /// What comes from here on is new in the shard being written.
     first_new_class: usize,
+    first_new_word: usize,
     /// Shards are closed when they have this size.
     shard_bytes: u64,
     open: Option<OpenShard>,
@@ -47,6 +47,7 @@ impl SetWriter {
             folder,
             Manifest::new(content),
             ClassNames::new(),
+            ClassNames::new(),
             shard_bytes,
         ))
     }
@@ -54,22 +55,24 @@ impl SetWriter {
     /// Goes on with the set in `folder`, complete or not.
     pub(crate) fn open(folder: &Path, shard_bytes: u64) -> Result<Self> {
         let set = PreparedSet::open_unfinished(folder)?;
-        let mut writer = Self::new(folder, set.manifest, set.classes, shard_bytes);
-        writer.words = (0..)
-            .zip(set.words)
-            .map(|(number, word)| (word.into(), number))
-            .collect();
-        Ok(writer)
+        let words = set.words.iter().collect();
+        Ok(Self::new(folder, set.manifest, set.classes, words, shard_bytes))
     }
 
-    fn new(folder: &Path, manifest: Manifest, classes: ClassNames, shard_bytes: u64) -> Self {
+    fn new(
+        folder: &Path,
+        manifest: Manifest,
+        classes: ClassNames,
+        words: ClassNames,
+        shard_bytes: u64,
+    ) -> Self {
         Self {
             folder: folder.to_owned(),
             manifest,
             first_new_class: classes.len(),
             classes,
-            words: FxHashMap::default(),
-            new_words: Vec::new(),
+            first_new_word: words.len(),
+            words,
             shard_bytes,
             open: None,
         }
@@ -107,19 +110,9 @@ impl SetWriter {
         let mut maps = Vec::new();
         put_u32(&mut maps, names.iter().map(|name| self.classes.intern(name)));
         let class_count = names.len();
-        let mut word_count = 0;
-        for word in words {
-            let number = if let Some(&number) = self.words.get(word) {
-                number
-            } else {
-                let number = self.words.len() as u32;
-                self.words.insert(word.into(), number);
-                self.new_words.push(word.into());
-                number
-            };
-            put_u32(&mut maps, [number]);
-            word_count += 1;
-        }
+        let before = maps.len();
+        put_u32(&mut maps, words.map(|word| self.words.intern(word)));
+        let word_count = (maps.len() - before) / size_of::<u32>();
         let fail = |reason| Error::io(&self.folder, "cannot write a shard here", reason);
         let shard = match &mut self.open {
             Some(open) => open,
@@ -129,7 +122,7 @@ impl SetWriter {
             offset: shard.bytes,
             rows: block.rows as u32,
             classes: class_count as u32,
-            words: word_count,
+            words: word_count as u32,
             stored_bytes: block.payload.len() as u32,
             plain_bytes: block.plain_bytes as u32,
         });
@@ -174,14 +167,15 @@ impl SetWriter {
             }
             put_u32(&mut footer, [new_classes.len() as u32]);
             put_names(&mut footer, new_classes.map(|class| self.classes.name(class)));
-            put_u32(&mut footer, [self.new_words.len() as u32]);
-            put_names(&mut footer, self.new_words.iter().map(|word| &**word));
+            let new_words = (self.first_new_word..self.words.len()).map(|word| word as u32);
+            put_u32(&mut footer, [new_words.len() as u32]);
+            put_names(&mut footer, new_words.map(|word| self.words.name(word)));
             let entry = shard
                 .finish(&footer, self.manifest.shards.len())
                 .map_err(|reason| Error::io(&self.folder, "cannot write a shard here", reason))?;
             self.manifest.shards.push(entry);
             self.first_new_class = self.classes.len();
-            self.new_words.clear();
+            self.first_new_word = self.words.len();
         }
         self.manifest.classes = self.classes.len() as u64;
         self.manifest.words = self.words.len() as u64;

@@ -1,13 +1,15 @@
 //! Files that name many classes at once, for `memoir classes rename|merge|retire --file`.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use memoir::ClassNames;
+use memoir::{ClassNames, Error};
 use memoir_report::names::on_one_line;
 use memoir_report::sizes::{show_count, show_counted};
+
+use crate::sources;
 
 /// The column of the class that is changed.
 const CLASS: &str = "class";
@@ -81,8 +83,11 @@ fn known(path: &Path, entries: Vec<Entry>, classes: &ClassNames) -> anyhow::Resu
 }
 
 fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<Entry>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|reason| anyhow::anyhow!("{}: cannot read: {reason}", path.display()))?;
+    let mut text = String::new();
+    sources::open(&[path])?
+        .into_reader()?
+        .read_to_string(&mut text)
+        .map_err(|reason| Error::io(path, "cannot read", reason))?;
     parse(
         &path.display().to_string(),
         text.trim_start_matches('\u{feff}'),

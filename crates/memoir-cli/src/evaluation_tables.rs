@@ -9,14 +9,16 @@ use memoir::model::write_beside;
 use memoir::{ClassNames, Error, Result};
 use memoir_report::table::{Cell, CellKind, Column, Separated, TableWriter};
 
-/// What is said of a wrong row, behind the columns of the input.
-const WRONG_COLUMNS: [(&str, CellKind); 5] = [
-    ("line", CellKind::Whole),
-    ("true_classes", CellKind::Text),
-    ("answer", CellKind::Text),
-    ("answer_score", CellKind::Number),
-    ("rank_of_true_class", CellKind::Whole),
-];
+/// What is said of a wrong row, behind the columns of the input. `measure` is what is known of the answer.
+fn wrong_columns(measure: &str) -> [Column; 5] {
+    [
+        Column::new("line", CellKind::Whole),
+        Column::new("true_classes", CellKind::Text),
+        Column::new("answer", CellKind::Text),
+        Column::new(format!("answer_{measure}"), CellKind::Number),
+        Column::new("rank_of_true_class", CellKind::Whole),
+    ]
+}
 
 /// Counts of a class.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,6 +31,7 @@ struct Counts {
 /// Counts rows as they are evaluated, and writes the wrong ones.
 pub(crate) struct Tables<'w> {
     path: &'w Path,
+    measure: &'static str,
     out: Option<&'w mut (dyn Write + Send)>,
     wrong: Option<Box<dyn TableWriter + 'w>>,
     classes: BTreeMap<u32, Counts>,
@@ -36,10 +39,12 @@ pub(crate) struct Tables<'w> {
 }
 
 impl<'w> Tables<'w> {
-    /// Writes wrong rows to `out`, which `path` stands for in messages.
-    pub(crate) fn new(path: &'w Path, out: &'w mut (dyn Write + Send)) -> Self {
+    /// Writes wrong rows to `out`, which `path` stands for in messages. `measure` is what scores are:
+    /// `probability` or `score`.
+    pub(crate) fn new(path: &'w Path, measure: &'static str, out: &'w mut (dyn Write + Send)) -> Self {
         Self {
             path,
+            measure,
             out: Some(out),
             wrong: None,
             classes: BTreeMap::new(),
@@ -53,8 +58,7 @@ impl<'w> Tables<'w> {
         if let Some(out) = self.out.take() {
             let kept = outcome.block.kept.columns().iter();
             let columns = kept.map(|name| Column::new(name, CellKind::Text));
-            let own = WRONG_COLUMNS.map(|(name, kind)| Column::new(name, kind));
-            let columns: Vec<Column> = columns.chain(own).collect();
+            let columns: Vec<Column> = columns.chain(wrong_columns(self.measure)).collect();
             self.wrong = Some(Box::new(Separated::new(b',', &columns, out).map_err(fail)?));
         }
         if outcome.labels.is_empty() {

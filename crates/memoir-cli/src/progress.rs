@@ -1,6 +1,7 @@
 //! Progress on standard error: bars on a terminal, a plain line every few seconds elsewhere, nothing
 //! when quiet.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,8 @@ enum Style {
 pub(crate) struct Progress {
     style: Style,
     stage: Mutex<Option<Stage>>,
+    /// Notes so far: what reads the same file twice would say things twice.
+    notes: Mutex<HashSet<String>>,
 }
 
 /// The stage that is shown at the moment.
@@ -60,6 +63,7 @@ impl Progress {
         Self {
             style,
             stage: Mutex::new(None),
+            notes: Mutex::default(),
         }
     }
 
@@ -159,7 +163,12 @@ impl Observer for Progress {
                 100.0 * accuracy,
                 100.0 * macro_f1
             )),
-            Event::Note(text) => self.message(&format!("note: {text}")),
+            Event::Note(text) => {
+                let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+                if notes.insert(text.to_owned()) {
+                    self.message(&format!("note: {text}"));
+                }
+            }
             _ => {}
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn has_stdin(data: &[impl AsRef<Path>]) -> bool {
 
 fn open_file(path: &Path) -> Result<Source> {
     #[cfg(feature = "tables")]
-    if let Some(kind) = memoir_tables::TableFile::of(path) {
+    if let Some(kind) = memoir_tables::TableFile::at(path) {
         return kind.source(path);
     }
     Ok(Source::new(path))

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Float32Builder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
+use arrow_array::timezone::Tz;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -67,8 +69,8 @@ fn write_batches(reader: impl RecordBatchReader, out: &mut CsvPipe) -> Result<()
 }
 
 fn write_batch(batch: &RecordBatch, out: &mut CsvPipe) -> Result<(), ArrowError> {
-    let columns: Result<Vec<Texts<'_>>, ArrowError> = batch.columns().iter().map(Texts::new).collect();
-    let columns = columns?;
+    let columns: Vec<ArrayRef> = batch.columns().iter().map(readable).collect::<Result<_, _>>()?;
+    let columns: Vec<Texts<'_>> = columns.iter().map(Texts::new).collect::<Result<_, _>>()?;
     let fail = |reason: csv::Error| ArrowError::ExternalError(Box::new(reason));
     let mut text = String::new();
     for row in 0..batch.num_rows() {
@@ -80,6 +82,24 @@ fn write_batch(batch: &RecordBatch, out: &mut CsvPipe) -> Result<(), ArrowError>
         out.write_record(None::<&[u8]>).map_err(fail)?;
     }
     Ok(())
+}
+
+/// `column` as a type whose values have a text: bytes are text, which some programs do not say, and times of
+/// a zone that has only a name are given in UTC.
+fn readable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let wanted = match column.data_type() {
+        DataType::Binary | DataType::BinaryView => DataType::Utf8,
+        DataType::LargeBinary => DataType::LargeUtf8,
+        DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
+            DataType::Timestamp(*unit, Some("+00:00".into()))
+        }
+        _ => return Ok(Arc::clone(column)),
+    };
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    cast_with_options(column, &wanted, &options)
 }
 
 /// The values of a column as texts.

@@ -1,4 +1,4 @@
-//! Excel files: the first sheet.
+//! Excel files: one sheet, the first unless another is named.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -15,10 +15,40 @@ const MOST_ROWS: u32 = 1 << 20;
 /// Characters that a cell can hold.
 const LONGEST_CELL: usize = 32_767;
 
-pub(crate) fn read(file: File, out: &mut CsvPipe) -> Result<(), String> {
-    let mut book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(|reason| reason.to_string())?;
-    let sheet = book.sheet_names().first().cloned();
-    let sheet = sheet.ok_or("it has no sheet; expected one with a row of column names")?;
+/// A sheet of an open file.
+pub(crate) struct Book {
+    book: Xlsx<BufReader<File>>,
+    sheet: String,
+    /// What other sheets there are, if nobody chose one.
+    pub(crate) note: Option<String>,
+}
+
+/// Opens the sheet called `wanted`, or the first one; `name` stands for the file in messages.
+pub(crate) fn open(file: File, name: &str, wanted: Option<&str>) -> Result<Book, String> {
+    let book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(|reason| reason.to_string())?;
+    let sheets = book.sheet_names();
+    let listed = || format!("`{}`", sheets.join("`, `"));
+    let (sheet, note) = match (wanted, &sheets[..]) {
+        (_, []) => return Err("it has no sheet; expected one with a row of column names".to_owned()),
+        (Some(wanted), _) => {
+            let found = sheets.iter().find(|sheet| sheet.eq_ignore_ascii_case(wanted));
+            let found = found.ok_or_else(|| format!("it has no sheet `{wanted}`; it has {}", listed()))?;
+            (found.clone(), None)
+        }
+        (None, [only]) => (only.clone(), None),
+        (None, [first, second, ..]) => {
+            let note = format!(
+                "of {} sheets the first, `{first}`, is read; `{name}#{second}` would be another",
+                sheets.len()
+            );
+            (first.clone(), Some(note))
+        }
+    };
+    Ok(Book { book, sheet, note })
+}
+
+pub(crate) fn read(opened: Book, out: &mut CsvPipe) -> Result<(), String> {
+    let Book { mut book, sheet, .. } = opened;
     let cells = book.worksheet_cells_reader(&sheet);
     let mut cells = cells.map_err(|reason| reason.to_string())?;
     let mut rows = Rows::default();

@@ -10,7 +10,8 @@ mod pipe;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use memoir::data::Source;
@@ -24,7 +25,7 @@ pub enum TableFile {
     Parquet,
     /// Apache Arrow, as a file (Feather) or a stream.
     Arrow,
-    /// Excel; the first sheet.
+    /// Excel; the first sheet, or the one named behind the file as in `book.xlsx#Sheet2`.
     Excel,
 }
 
@@ -40,17 +41,62 @@ impl TableFile {
         })
     }
 
+    /// The kind of the file at `path`: by its first bytes, or else by its name.
+    pub fn at(path: &Path) -> Option<Self> {
+        let (path, _) = and_sheet(path);
+        Self::of_content(&head(path)).or_else(|| Self::of(path))
+    }
+
+    fn of_content(head: &[u8]) -> Option<Self> {
+        // Excel files are zip archives, and not the only ones.
+        let in_archive = head
+            .strip_prefix(b"PK\x03\x04")
+            .and_then(|header| header.get(26..));
+        let is_excel = |name: &[u8]| {
+            let beginnings: [&[u8]; 4] = [b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/"];
+            beginnings.iter().any(|beginning| name.starts_with(beginning))
+        };
+        if head.starts_with(b"PAR1") && head.get(4).is_some_and(u8::is_ascii_control) {
+            Some(Self::Parquet)
+        } else if head.starts_with(b"ARROW1\0") {
+            Some(Self::Arrow)
+        } else {
+            in_archive.is_some_and(is_excel).then_some(Self::Excel)
+        }
+    }
+
     /// The rows of the file at `path`.
     pub fn source(self, path: &Path) -> Result<Source> {
         let name = path.display().to_string();
-        let file = std::fs::File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
+        let (path, sheet) = and_sheet(path);
+        let file = File::open(path).map_err(|reason| Error::io(path, "cannot open", reason))?;
+        let found = head(path);
+        if self == Self::Excel && found.starts_with(b"\xd0\xcf\x11\xe0") {
+            return Err(Error::input(
+                name,
+                "is an Excel file of the old kind, or one with a password; save it as .xlsx without a password",
+            ));
+        }
+        if self == Self::Excel && !found.is_empty() && !found.starts_with(b"PK") {
+            return Err(Error::input(
+                name,
+                "is no Excel file, whatever its name says; if it is a table of text, call it .csv",
+            ));
+        }
+        let mut note = None;
         let reader = match self {
             Self::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
             Self::Arrow => pipe::read(move |out| arrow::read_ipc(file, out)),
-            Self::Excel => pipe::read(move |out| excel::read(file, out)),
+            Self::Excel => {
+                let book = excel::open(file, &name, sheet);
+                let mut book =
+                    book.map_err(|reason| Error::io(path, "cannot read", io::Error::other(reason)))?;
+                note = book.note.take();
+                pipe::read(move |out| excel::read(book, out))
+            }
         };
         let reader = reader.map_err(|reason| Error::io(path, "cannot open", reason))?;
-        Ok(Source::from_table(name, reader))
+        Ok(Source::from_table(name, reader).with_note(note))
     }
 
     /// Begins to write a table with these columns to `out`.
@@ -65,4 +111,27 @@ impl TableFile {
             Self::Excel => Box::new(excel::Sheet::new(columns, out)?),
         })
     }
+}
+
+/// The file that `path` names, and the sheet behind a `#`, unless that belongs to the file's name.
+fn and_sheet(path: &Path) -> (&Path, Option<&str>) {
+    let parts = path.to_str().and_then(|name| name.rsplit_once('#'));
+    match parts {
+        Some((file, sheet)) if !path.exists() && TableFile::of(Path::new(file)) == Some(TableFile::Excel) => {
+            (Path::new(file), Some(sheet))
+        }
+        _ => (path, None),
+    }
+}
+
+/// The first bytes of the file at `path`; none if it is no plain file, or cannot be read.
+fn head(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        // What cannot be read is told by whoever reads on.
+        let _ = file.take(64).read_to_end(&mut head);
+    }
+    head
 }

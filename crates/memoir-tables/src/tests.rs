@@ -3,8 +3,12 @@
 use std::fs::File;
 use std::io::{BufWriter, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, TimestampSecondArray};
 use memoir_report::table::{Cell, CellKind, Column};
+use parquet::arrow::ArrowWriter;
+use rust_xlsxwriter::Workbook;
 
 use crate::{TableFile, arrow, excel, pipe};
 
@@ -32,7 +36,10 @@ fn read(path: &Path) -> Result<String, String> {
     let reader = match kind(path) {
         TableFile::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
         TableFile::Arrow => pipe::read(move |out| arrow::read_ipc(file, out)),
-        TableFile::Excel => pipe::read(move |out| excel::read(file, out)),
+        TableFile::Excel => {
+            let book = excel::open(file, "a.xlsx", None)?;
+            pipe::read(move |out| excel::read(book, out))
+        }
     };
     let mut text = String::new();
     let read = reader.expect("a pipe").read_to_string(&mut text);
@@ -60,6 +67,67 @@ fn what_is_written_is_read_back() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn bytes_are_text_and_times_of_any_zone_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let times = TimestampSecondArray::from(vec![Some(3600), None]);
+    let columns: [(&str, ArrayRef); 3] = [
+        (
+            "text",
+            Arc::new(BinaryArray::from_vec(vec!["tea".as_bytes(), "thé".as_bytes()])),
+        ),
+        ("utc", Arc::new(times.clone().with_timezone("UTC"))),
+        ("zone", Arc::new(times.with_timezone("Europe/Berlin"))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
+    let expected = "\"text\",\"utc\",\"zone\"\n\"tea\",\"1970-01-01T01:00:00Z\",\"1970-01-01T01:00:00Z\"\n\
+                    \"thé\",\"\",\"\"\n";
+    let path = folder.path().join("a.parquet");
+    let file = File::create(&path).expect("made");
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("begun");
+    writer.write(&batch).expect("written");
+    writer.close().expect("finished");
+    assert_eq!(read(&path).expect("read"), expected);
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![&[0xff_u8, 0xfe][..]]));
+    let batch = RecordBatch::try_from_iter([("text", bytes)]).expect("one column");
+    let file = File::create(&path).expect("made");
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("begun");
+    writer.write(&batch).expect("written");
+    writer.close().expect("finished");
+    assert!(read(&path).is_err(), "what is no text is told");
+}
+
+#[test]
+fn a_sheet_may_be_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.xlsx");
+    let mut book = Workbook::new();
+    for (sheet, text) in [("About", "nothing"), ("My data", "tea")] {
+        let sheet = book.add_worksheet().set_name(sheet).expect("a name");
+        sheet.write_string(0, 0, "text").expect("written");
+        sheet.write_string(1, 0, text).expect("written");
+    }
+    book.save(&path).expect("saved");
+    let read = |name: &str| -> memoir::Result<String> {
+        let path = folder.path().join(name);
+        let kind = TableFile::at(&path).expect("a kind of table");
+        let mut text = String::new();
+        let read = kind.source(&path)?.into_reader()?.read_to_string(&mut text);
+        read.map(|_| text)
+            .map_err(|reason| memoir::Error::io(&path, "cannot read", reason))
+    };
+    assert_eq!(read("a.xlsx").expect("the first"), "\"text\"\n\"nothing\"\n");
+    assert_eq!(read("a.xlsx#my data").expect("another"), "\"text\"\n\"tea\"\n");
+    let problem = read("a.xlsx#Other").expect_err("none").to_string();
+    assert!(
+        problem.contains("it has no sheet `Other`; it has `About`, `My data`"),
+        "{problem}"
+    );
+    let book = excel::open(File::open(&path).expect("there"), "a.xlsx", None).expect("a book");
+    let note = "of 2 sheets the first, `About`, is read; `a.xlsx#My data` would be another";
+    assert_eq!(book.note.as_deref(), Some(note));
 }
 
 #[test]

@@ -81,8 +81,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
             evaluation_report::make_folder(folder)?;
             let path = folder.join("wrong_rows.csv");
             let mut report = None;
+            let measure = match model.calibration() {
+                Some(_) => "probability",
+                None => "score",
+            };
             write_beside(&path, |out| {
-                let mut tables = Tables::new(&path, out);
+                let mut tables = Tables::new(&path, measure, out);
                 let each = |outcome: &Outcome<'_>| tables.add(outcome);
                 let (measured, names) =
                     eval::evaluate_each(&model, source, &options, measures, &session, each)?;

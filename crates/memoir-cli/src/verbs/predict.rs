@@ -110,6 +110,10 @@ pub(crate) struct Arguments {
 /// Classes that a row gets at most where probabilities decide.
 const AT_MOST: usize = 10;
 
+/// What probabilities are where rows have several labels.
+const SEVERAL_LABELS: &str = "rows may have several labels: each probability is that of its class being among \
+                              them, so those of a row need not add up to 1";
+
 /// What a row gets instead of an answer that is not sure enough.
 const NO_ANSWER: &[Scored] = &[];
 
@@ -144,6 +148,13 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         (None, Some(top_k)) => top_k.get(),
         (None, None) => arguments.min_probability.map_or(1, |_| AT_MOST),
     };
+    let shows_probabilities = (arguments.scores || arguments.out.is_some()) && !arguments.raw_scores;
+    let has_several_labels = model
+        .calibration()
+        .is_some_and(|calibration| calibration.several_labels);
+    if shows_probabilities && has_several_labels && top_k > 1 && promised.is_none() {
+        session.note(SEVERAL_LABELS);
+    }
     let mut predicting = Predicting {
         arguments,
         model: &model,

@@ -126,7 +126,7 @@ fn tables_of_other_programs_go_in_and_out() {
         assert_eq!(read(&place, "back.csv"), read(&place, "direct.csv"), "{name}");
     }
     place.file("new.xlsx", "no spreadsheet");
-    refused(&place, "predict m new.xlsx", "new.xlsx: cannot read: ");
+    refused(&place, "predict m new.xlsx", "new.xlsx: is no Excel file");
 }
 
 #[cfg(feature = "tables")]
@@ -227,7 +227,7 @@ fn a_report_has_every_class_confusion_and_wrong_row() {
     assert!(classes.contains("\nclass 3,1,0.5,0.6666667,2,1\n"), "{classes}");
     let wrong = read(&place, "report/wrong_rows.csv");
     let mut lines = wrong.lines();
-    let header = "id,text,label,line,true_classes,answer,answer_score,rank_of_true_class";
+    let header = "id,text,label,line,true_classes,answer,answer_probability,rank_of_true_class";
     assert_eq!(lines.next(), Some(header));
     assert!(
         lines

@@ -15,6 +15,7 @@ mod faults;
 mod interrupt;
 mod margins;
 mod odd_files;
+mod odd_kinds;
 mod odd_rows;
 mod odd_streams;
 mod odd_tables;

@@ -1,6 +1,8 @@
 //! Zip archives of one file, read as a stream: its header, then its content.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use flate2::bufread::DeflateDecoder;
 
@@ -21,6 +23,19 @@ const DEFLATED: u16 = 8;
 const SIZES_FOLLOW: u16 = 1 << 3;
 const ENCRYPTED: u16 = 1;
 
+/// The name of the first file in the archive at `path`, if it is one.
+pub(super) fn name_inside(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok().filter(|_| path.is_file())?;
+    let mut header = [0; HEADER];
+    file.read_exact(&mut header).ok()?;
+    if !header.starts_with(MAGIC) {
+        return None;
+    }
+    let mut name = vec![0; usize::from(u16::from_le_bytes([header[26], header[27]]))];
+    file.read_exact(&mut name).ok()?;
+    String::from_utf8(name).ok()
+}
+
 /// The first file of the archive `reader`. What else is in it is found when that file ends.
 pub(super) fn open(mut reader: impl io::BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let mut header = [0; HEADER];
@@ -28,8 +43,14 @@ pub(super) fn open(mut reader: impl io::BufRead + Send + 'static) -> io::Result<
     let short = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let (flags, method) = (short(6), short(8));
     let size = u32::from_le_bytes([header[18], header[19], header[20], header[21]]);
-    let behind = u64::from(short(26)) + u64::from(short(28));
-    io::copy(&mut (&mut reader).take(behind), &mut io::sink())?;
+    let mut name = vec![0; usize::from(short(26))];
+    reader.read_exact(&mut name)?;
+    io::copy(&mut (&mut reader).take(u64::from(short(28))), &mut io::sink())?;
+    if is_of_office(&name) {
+        return Err(unsupported(
+            "it is an Excel file, or one of another office program; expected text, or the name of an .xlsx file",
+        ));
+    }
     if flags & ENCRYPTED != 0 {
         return Err(unsupported("it is encrypted"));
     }
@@ -80,6 +101,19 @@ impl<F: Read, R: Read> Read for Content<F, R> {
         }
         Ok(count)
     }
+}
+
+/// Whether an archive whose first file has this name is a document of an office program: those are zip
+/// archives, too.
+fn is_of_office(name: &[u8]) -> bool {
+    let beginnings: [&[u8]; 5] = [
+        b"[Content_Types].xml",
+        b"_rels/",
+        b"docProps/",
+        b"xl/",
+        b"mimetype",
+    ];
+    beginnings.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// Whether another file follows in `rest`, the end of an archive. Folders do not count, nor what macOS

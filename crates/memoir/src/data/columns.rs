@@ -6,6 +6,9 @@ use super::options::{ReadOptions, same_name};
 use super::parsed::{Problem, shown};
 use super::row_columns::RowColumns;
 
+/// Words that the name of a column has at most; more are a text.
+const MOST_WORDS: usize = 3;
+
 /// What stands where in a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Columns {
@@ -33,7 +36,6 @@ impl Columns {
         labels_needed: bool,
     ) -> Result<Self, Problem> {
         let header = Header { names };
-        header.check_names()?;
         let weight = header.given(options.weight_column.as_deref(), "weight")?;
         let given_text = match &options.text_column {
             None => header.remembered_texts(options)?,
@@ -100,6 +102,8 @@ impl Columns {
             )),
             _ => None,
         };
+        let used = texts.iter().copied().chain(label).chain(weight);
+        header.check_apart(used)?;
         Ok(Self {
             width: names.len(),
             kept: header.kept(&options.keep_columns)?,
@@ -152,11 +156,14 @@ impl Header<'_> {
         names.join(", ")
     }
 
-    /// Fails if two columns have the same name.
-    fn check_names(&self) -> Result<(), Problem> {
-        let repeated =
-            (0..self.names.len()).find(|&column| self.names[..column].contains(&self.names[column]));
-        match repeated {
+    /// Fails if one of the columns `used` has a name that another one has, too. What nobody reads may have
+    /// any name: many tables have several columns without one.
+    fn check_apart(&self, mut used: impl Iterator<Item = usize>) -> Result<(), Problem> {
+        let is_repeated = |column: &usize| {
+            let alike = self.names.iter().filter(|&name| name == &self.names[*column]);
+            alike.count() > 1
+        };
+        match used.find(is_repeated) {
             Some(column) => Err(Problem::new(
                 0,
                 format!("expected different columns, found {} twice", self.shown(column)),
@@ -209,11 +216,24 @@ impl Header<'_> {
         match keep {
             KeepColumns::None => Ok(Vec::new()),
             KeepColumns::All => Ok((0..self.names.len()).collect()),
-            KeepColumns::Named(names) => names
-                .iter()
-                .filter_map(|name| self.given(Some(name), "output").transpose())
-                .collect(),
+            KeepColumns::Named(names) => {
+                let found = names
+                    .iter()
+                    .filter_map(|name| self.given(Some(name), "output").transpose());
+                let kept: Vec<usize> = found.collect::<Result<_, _>>()?;
+                self.check_apart(kept.iter().copied())?;
+                Ok(kept)
+            }
         }
+    }
+
+    /// Whether a name is rather a cell: without a letter, or a sentence.
+    fn may_be_a_row(&self) -> bool {
+        let is_cell = |name: &&str| {
+            let words = name.split_whitespace().count();
+            words > MOST_WORDS || (words > 0 && !name.contains(char::is_alphabetic))
+        };
+        self.names.iter().any(is_cell)
     }
 
     /// The columns that an option names for the text, separated by commas unless one column is called so.
@@ -265,8 +285,13 @@ impl Header<'_> {
             return Err(Problem::new(
                 0,
                 format!(
-                    "expected a column `text`, found {}; give the parameter `text-column`",
-                    self.listed()
+                    "expected a column `text`, found {}; give the parameter `text-column`{}",
+                    self.listed(),
+                    if self.may_be_a_row() && !options.no_header {
+                        ", and if this is a row already, the parameter `no-header`"
+                    } else {
+                        ""
+                    }
                 ),
             ));
         }

@@ -110,6 +110,9 @@ impl Part {
             _ => named,
         };
         let labelled = !matches!(purpose, Purpose::Prediction(_));
+        if let Some(note) = source.note() {
+            session.note(format!("{name}: {note}"));
+        }
         let settling = Settling {
             name: name.clone(),
             likely: options.format.or(by_name),

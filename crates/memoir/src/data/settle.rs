@@ -53,6 +53,9 @@ pub(super) struct Settling {
 impl Settling {
     /// What the source is that begins with `bytes`; `None` if more of it must be seen.
     pub(super) fn settle(&self, bytes: &[u8], at_end: bool) -> Result<Option<Settled>> {
+        if let Some(what) = no_text(bytes) {
+            return Err(self.problem(what));
+        }
         // What tells comes behind comments; a raw line may begin with `#` too.
         let comments = match self.likely {
             Some(Format::Lines | Format::FastText) => 0,
@@ -161,6 +164,24 @@ enum ByContent {
     MoreNeeded,
     Table(Dialect),
     Format(Format),
+}
+
+/// What `bytes` are the beginning of, if that is a well-known kind of file without lines of text. They are
+/// decoded already: what is no UTF-8 was taken for Windows-1252.
+fn no_text(bytes: &[u8]) -> Option<&'static str> {
+    let is_control = |byte: Option<&u8>| byte.is_some_and(|byte| *byte < b'\t');
+    let is = |magic: &str| bytes.starts_with(magic.as_bytes());
+    if is("PAR1") && bytes.get(4).is_some_and(u8::is_ascii_control) {
+        Some("is a Parquet file; expected text, or the name of the file instead of its content")
+    } else if is("ARROW1") && is_control(bytes.get(6)) {
+        Some("is an Arrow file; expected text, or the name of the file instead of its content")
+    } else if is("\u{d0}\u{cf}\u{11}\u{e0}") {
+        Some("is an Excel file of the old kind, or one with a password; save it as .xlsx without a password")
+    } else if is("%PDF-") {
+        Some("is a PDF; expected rows of text")
+    } else {
+        None
+    }
 }
 
 /// Whether the first line opens an array or an object that goes on in the next one.

@@ -28,6 +28,8 @@ pub struct Source {
     origin: Origin,
     /// Whether it is CSV, whatever its name says.
     table: bool,
+    /// What whoever reads it should know.
+    note: Option<String>,
 }
 
 enum Origin {
@@ -48,12 +50,14 @@ impl Source {
                 name: "<stdin>".to_owned(),
                 origin: Origin::Stdin,
                 table: false,
+                note: None,
             };
         }
         Self {
             name: path.display().to_string(),
             origin: Origin::File(path.to_owned()),
             table: false,
+            note: None,
         }
     }
 
@@ -63,6 +67,7 @@ impl Source {
             name: name.into(),
             origin: Origin::Reader(Box::new(reader)),
             table: false,
+            note: None,
         }
     }
 
@@ -81,7 +86,18 @@ impl Source {
             name: name.into(),
             origin: Origin::Several(parts),
             table: false,
+            note: None,
         }
+    }
+
+    /// The same, with something that the user should know when it is read.
+    #[must_use]
+    pub fn with_note(self, note: Option<String>) -> Self {
+        Self { note, ..self }
+    }
+
+    pub(super) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// What messages call it.
@@ -126,7 +142,14 @@ impl Source {
             _ if self.table => (Some(Format::Csv), false),
             Origin::Stdin => (None, true),
             Origin::Several(parts) => parts.first().map_or((None, true), Self::format),
-            Origin::File(path) => (Format::from_path(path), is_vague(path)),
+            Origin::File(path) => {
+                let inside = match Format::from_path(path) {
+                    None => archive::name_inside(path),
+                    Some(_) => None,
+                };
+                let named = inside.as_deref().map_or(path.as_path(), Path::new);
+                (Format::from_path(named), is_vague(named))
+            }
             Origin::Reader(_) => {
                 let path = Path::new(&self.name);
                 (Format::from_path(path), is_vague(path))

@@ -108,7 +108,7 @@ impl TableParser {
         }
         self.columns = Columns::choose(&names, options, labels_needed)?;
         let kept = self.columns.kept.iter();
-        self.kept_names = kept.map(|&column| names[column].to_owned()).collect();
+        self.kept_names = names_apart(kept.map(|&column| names[column]));
         self.used = self.columns.described(&names);
         // A single word may well be a text.
         self.header = (record.len() > 1 && !options.no_header).then(|| record.clone());
@@ -282,4 +282,14 @@ impl TableParser {
             ),
         })
     }
+}
+/// `names`, where a name that came before gets a number: files that are written have different columns.
+fn names_apart<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut apart: Vec<String> = Vec::new();
+    for name in names {
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let mut wanted = std::iter::once(name.to_owned()).chain(numbered);
+        apart.extend(wanted.find(|name| !apart.contains(name)));
+    }
+    apart
 }

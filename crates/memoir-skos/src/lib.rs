@@ -3,6 +3,7 @@
 //! RDF is read as a stream of triples, in any order: a file of hundreds of megabytes needs memory for what
 //! is kept of it only.
 
+mod short_tags;
 mod triples;
 
 use std::path::Path;

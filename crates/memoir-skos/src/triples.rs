@@ -1,10 +1,14 @@
 //! From triples to concepts.
 
+use std::io::Read;
+
 use memoir::class_vocabulary::{TermKind, VocabularyBuilder};
 use memoir::data::Source;
 use memoir::{Error, Result};
 use oxrdf::{NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+
+use crate::short_tags::ShortTags;
 
 /// Relative addresses in a file are resolved against this one.
 const BASE: &str = "urn:vocabulary:";
@@ -21,7 +25,13 @@ pub(crate) fn read(source: Source, format: RdfFormat, builder: &mut VocabularyBu
     let parser = parser
         .with_base_iri(BASE)
         .map_err(|reason| Error::input(&file, reason.to_string()))?;
-    for quad in parser.for_reader(source.into_reader()?) {
+    let reader = source.into_reader()?;
+    let reader: Box<dyn Read> = if format == RdfFormat::RdfXml {
+        Box::new(ShortTags::new(reader))
+    } else {
+        reader
+    };
+    for quad in parser.for_reader(reader) {
         let quad = quad.map_err(|reason| located(&file, reason))?;
         take(&quad, builder)?;
     }

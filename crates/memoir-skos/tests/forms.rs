@@ -186,3 +186,22 @@ fn a_rule_and_a_file_go_together() {
     );
     assert_eq!(vocabulary.len(), 3);
 }
+
+/// The parser would take minutes for the tag, and hours for a longer one.
+#[test]
+fn a_tag_with_very_many_attributes_is_refused() {
+    let attributes: Vec<String> = (0..200_000).map(|number| format!(" a{number}=''")).collect();
+    let text = format!("<?xml version=\"1.0\"?>\n<rdf:RDF{}/>", attributes.concat());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("v.rdf");
+    fs::write(&file, text).unwrap();
+    let source = VocabularySource {
+        file: Some(file),
+        ..VocabularySource::default()
+    };
+    let error = source.read().unwrap_err().to_string();
+    assert!(
+        error.contains("line 2: found a tag of more than 65536 bytes"),
+        "{error}"
+    );
+}

@@ -143,6 +143,15 @@ impl Session<'_> {
         }
     }
 
+    /// A session like this one for work on the side: it tells nothing and keeps no checkpoints.
+    pub(crate) fn quiet(&self) -> Result<Session<'static>> {
+        let threads = NonZeroUsize::new(self.threads()).unwrap_or(NonZeroUsize::MIN);
+        Ok(Session::new(threads)?
+            .with_seed(self.seed)
+            .with_cancel(self.cancel.clone())
+            .with_memory_budget(self.memory_budget))
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed

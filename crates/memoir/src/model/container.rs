@@ -321,6 +321,18 @@ impl Container {
             ..self.clone()
         }
     }
+
+    /// The arrays whose names begin with `prefix`, without it: those of a scorer with `classes` classes.
+    pub(super) fn part(&self, prefix: &str, classes: usize) -> Self {
+        let arrays = self.tensors.iter();
+        let own =
+            arrays.filter_map(|(name, entry)| Some((name.strip_prefix(prefix)?.to_owned(), entry.clone())));
+        Self {
+            shape: (classes, self.shape.1),
+            tensors: own.collect(),
+            ..self.clone()
+        }
+    }
 }
 
 /// Opens a file that can be mapped: a regular one with something in it.

@@ -5,16 +5,15 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::class_arrays::{ClassArrays, load_classes};
 use super::container::{CHECKSUMS, Container, VERSION};
-use super::merged::{MEMBERS, MERGED, Merged, Rule};
 use super::output::write_checked;
 use super::preprocessing::StoredPreprocessing;
+use super::stored_scorer::{self, collect_kinds, load_scorer};
 use super::tensors::not_finite;
-use super::{Calibration, Model, Origin, Overrides, Replay, Scorer, ScorerKind, Tensor, TensorSource};
+use super::{Calibration, Model, Origin, Overrides, Replay, ScorerKind, Tensor, TensorSource};
 use crate::class_vocabulary::ClassVocabulary;
 use crate::{Catalogue, Error, Result, Session};
 
@@ -113,15 +112,9 @@ impl Model {
     /// Fails if a reader would refuse the file that was just written. What is in long arrays was looked at
     /// before ([`Model::check_content`]): they are not read again.
     fn check_written(&self, container: Result<Container>, path: &Path) -> Result<()> {
-        let scorer = self
-            .scorer
-            .as_merged()
-            .map_or(&*self.scorer, |merged| merged.inner());
-        let kind = ScorerKind {
-            kind: scorer.kind(),
-            load: scorer.loader(),
-        };
-        let read = container.and_then(|container| load(&container, &[kind]));
+        let mut kinds = Vec::new();
+        collect_kinds(&*self.scorer, &mut kinds);
+        let read = container.and_then(|container| load(&container, &kinds));
         match read {
             Ok(_) => Ok(()),
             Err(Error::ModelFile { message, .. }) => {
@@ -205,13 +198,7 @@ impl Model {
             ("features", self.scorer.features().to_string()),
             ("format", "memoir".to_owned()),
         ]);
-        if let Some(merged) = self.scorer.as_merged() {
-            let about = StoredMerged {
-                scorer: merged.inner().kind().to_owned(),
-                rule: merged.rule(),
-            };
-            texts.push((MERGED, json(&about)?));
-        }
+        texts.extend(stored_scorer::texts(&*self.scorer)?);
         texts.extend([
             ("origin", json(&self.origin)?),
             (
@@ -278,46 +265,6 @@ fn unwritten(message: &str) -> String {
     format!("the model is not written, because no reader would accept it: {message}")
 }
 
-/// What the header says of merged classes.
-#[derive(Serialize, Deserialize)]
-struct StoredMerged {
-    /// Kind of the scorer that scores the members.
-    scorer: String,
-    rule: Rule,
-}
-
-fn load_scorer(container: &Container, kinds: &[ScorerKind]) -> Result<Box<dyn Scorer>> {
-    let kind = container.text("scorer")?;
-    if kind != MERGED {
-        return (find_kind(kind, container, kinds)?.load)(container);
-    }
-    let about: StoredMerged = parse(container, MERGED)?;
-    let class_of = container.u32(MEMBERS)?.to_vec();
-    let (classes, _) = container.shape();
-    Merged::check_members(&class_of, classes).map_err(|message| container.invalid(message))?;
-    let members = container.with_classes(class_of.len());
-    let inner = (find_kind(&about.scorer, container, kinds)?.load)(&members)?;
-    if inner.classes() != class_of.len() {
-        return Err(container.invalid(format!(
-            "its scorer has {} classes, and `{MEMBERS}` has {}",
-            inner.classes(),
-            class_of.len()
-        )));
-    }
-    Ok(Box::new(Merged::new(inner, class_of, classes, about.rule)))
-}
-
-fn find_kind(kind: &str, container: &Container, kinds: &[ScorerKind]) -> Result<ScorerKind> {
-    let known = kinds.iter().find(|known| known.kind == kind);
-    known.copied().ok_or_else(|| {
-        let known: Vec<_> = kinds.iter().map(|known| known.kind).collect();
-        container.invalid(format!(
-            "it holds a scorer of kind `{kind}`, and this program knows: {}",
-            known.join(", ")
-        ))
-    })
-}
-
 fn load(container: &Container, kinds: &[ScorerKind]) -> Result<Model> {
     let (class_count, feature_count) = container.shape();
     let classes = load_classes(container, class_count)?;
@@ -380,11 +327,11 @@ fn load_calibration(container: &Container) -> Result<Option<Calibration>> {
 }
 
 /// The JSON text called `name` in the header, read as `T`.
-fn parse<T: DeserializeOwned>(container: &Container, name: &str) -> Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(container: &Container, name: &str) -> Result<T> {
     serde_json::from_str(container.text(name)?)
         .map_err(|reason| container.invalid(format!("`{name}` in its header cannot be understood: {reason}")))
 }
 
-fn json(value: &(impl serde::Serialize + ?Sized)) -> Result<String> {
+pub(super) fn json(value: &(impl serde::Serialize + ?Sized)) -> Result<String> {
     serde_json::to_string(value).map_err(|reason| Error::Parameter(format!("cannot be stored: {reason}")))
 }

@@ -17,6 +17,7 @@ mod fixed;
 mod inspect;
 mod linear;
 mod merged;
+mod mixed;
 mod new_numbers;
 mod opened;
 mod output;
@@ -29,6 +30,7 @@ mod reduced;
 mod replay;
 mod scan;
 mod shrink;
+mod stored_scorer;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -54,6 +56,7 @@ pub use fixed::{FIXED, FixedScorer};
 pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary, VocabularySummary};
 pub use linear::{LINEAR, Linear};
 pub use merged::{Merged, Rule};
+pub use mixed::{Level, Mixed};
 pub use new_numbers::NewNumbers;
 pub use output::write_beside;
 pub use overrides::Overrides;
@@ -328,6 +331,11 @@ pub trait Scorer: Send + Sync {
 
     /// This scorer, if it has merged classes.
     fn as_merged(&self) -> Option<&Merged> {
+        None
+    }
+
+    /// This scorer, if models of upper levels are mixed in.
+    fn as_mixed(&self) -> Option<&Mixed> {
         None
     }
 

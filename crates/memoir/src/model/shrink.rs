@@ -46,7 +46,7 @@ impl Model {
             let arrays = now
                 .tensors
                 .iter()
-                .filter(|tensor| WEIGHT_ARRAYS.contains(&tensor.name.as_str()));
+                .filter(|tensor| WEIGHT_ARRAYS.contains(&own_name(&tensor.name)));
             let bytes = arrays.map(|tensor| tensor.bytes as u64).sum::<u64>().max(1);
             let rest = now.file_bytes - bytes;
             // The header's numbers may grow or shrink by a few digits, and arrays are aligned.
@@ -72,5 +72,13 @@ impl Model {
             after.weights.unwrap_or(0)
         ));
         Ok(self)
+    }
+}
+
+/// The name that an array has in the scorer that it belongs to: those of upper levels have a prefix.
+fn own_name(name: &str) -> &str {
+    match name.strip_prefix("level").and_then(|rest| rest.split_once('.')) {
+        Some((_, own)) => own,
+        None => name,
     }
 }

@@ -1,7 +1,5 @@
 //! The features of training texts, with blocks chosen by held-out rows where the user leaves that to us.
 
-use std::num::NonZeroUsize;
-
 use rayon::prelude::*;
 
 use super::{Described, PrepOptions};
@@ -68,10 +66,7 @@ fn held_out(labels: &LabelSets, examples: usize, share: f64, session: &Session<'
 /// settings apart with fewer rows than accuracy alone.
 pub(crate) fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
     // Of what these runs tell, nothing is about the model that the user waits for.
-    let quiet = Session::new(NonZeroUsize::new(session.threads()).unwrap_or(NonZeroUsize::MIN))?
-        .with_seed(session.seed())
-        .with_cancel(session.cancel().clone())
-        .with_memory_budget(session.memory_budget());
+    let quiet = session.quiet()?;
     let trained = SoftmaxParams::default()
         .trainer()?
         .train(TrainRequest::new(training), &quiet)?;

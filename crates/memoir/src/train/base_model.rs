@@ -54,7 +54,11 @@ impl<'a> BaseModel<'a> {
             model.scorer.features(),
         );
         Ok(Self {
-            scorer: &*model.scorer,
+            // What upper levels have learned is continued beside it.
+            scorer: match model.scorer.as_mixed() {
+                Some(mixed) => mixed.inner(),
+                None => &*model.scorer,
+            },
             rows: origin.rows,
             mean_weight: origin
                 .row_weights

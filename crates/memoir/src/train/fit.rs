@@ -1,20 +1,21 @@
 //! From examples to a whole model, from scratch or from another model: the steps around an algorithm that
 //! are the same for all of them.
 
-use std::collections::BTreeMap;
-
 use super::base_model::check_base_model;
 use super::hold_out::{check_share, hold_out};
+use super::origin::{chosen, origin};
+use super::upper_levels::{Learning, UpperLevels};
 use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
+use crate::class_vocabulary::ClassVocabulary;
 use crate::data::ReadReport;
 use crate::dataset::{ClassNames, Dataset};
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Model, Origin, Overrides};
-use crate::params::{Parameters, Value};
+use crate::params::Parameters;
 use crate::prepare::{
-    BaseRows, Described, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest,
-    WeightingChoice, prepare_described, prepare_on_disk, prepare_with, too_large_for_memory,
+    BaseRows, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice,
+    prepare_described, prepare_on_disk, prepare_with, too_large_for_memory,
 };
 use crate::shards::Shard;
 use crate::text::{Preprocessing, TextSettings};
@@ -112,7 +113,7 @@ struct Learned<'a> {
     origin: Origin,
     classes: ClassNames,
     preprocessing: Preprocessing,
-    described: Option<Described>,
+    vocabulary: Option<ClassVocabulary>,
     held_out: Option<Dataset>,
     base: Option<&'a Model>,
 }
@@ -267,6 +268,26 @@ impl<'a> Prepared<'a> {
                 described.texts.append_to(&mut data, choice);
             }
         }
+        let vocabulary = match (described, base) {
+            (Some(described), _) => Some(described.vocabulary),
+            (None, Some(base)) => base
+                .vocabulary
+                .as_ref()
+                .map(|held| held.for_more_classes(&classes)),
+            (None, None) => None,
+        };
+        let upper_levels = {
+            let hierarchy = vocabulary
+                .as_ref()
+                .and_then(|vocabulary| vocabulary.hierarchy(classes.len()));
+            UpperLevels::of(
+                method,
+                base,
+                hierarchy.as_ref(),
+                (&data, stop_by.as_ref()),
+                session,
+            )
+        };
         let request = TrainRequest {
             data,
             held_out: stop_by.as_ref(),
@@ -278,13 +299,22 @@ impl<'a> Prepared<'a> {
             shard,
         };
         let mut trained = method.trainer().train(request, session)?;
+        if let Some(upper_levels) = upper_levels {
+            let learning = Learning {
+                method,
+                held_out: stop_by.as_ref(),
+                base: base.map(|base| (base, &preprocessing)),
+                shard,
+            };
+            trained = upper_levels.mix_in(trained, &learning, session)?;
+        }
         origin.chosen = chosen(method, std::mem::take(&mut trained.resolved));
         Ok(Learned {
             trained,
             origin,
             classes,
             preprocessing,
-            described,
+            vocabulary,
             held_out,
             base,
         })
@@ -295,14 +325,7 @@ impl Learned<'_> {
     /// Puts the model together and calibrates it.
     fn finish(self, session: &Session<'_>) -> Result<Model> {
         let (trained, classes, base) = (self.trained, self.classes, self.base);
-        let vocabulary = match (self.described, base) {
-            (Some(described), _) => Some(described.vocabulary),
-            (None, Some(base)) => base
-                .vocabulary
-                .as_ref()
-                .map(|held| held.for_more_classes(&classes)),
-            (None, None) => None,
-        };
+        let vocabulary = self.vocabulary;
         let calibration = trained.calibration_scores.and_then(|scores| {
             let hierarchy = vocabulary
                 .as_ref()
@@ -334,51 +357,6 @@ impl Learned<'_> {
         }
         Ok(model)
     }
-}
-
-/// Where a model comes from that `method` makes of `data`, in addition to what `base` came from.
-fn origin(method: &Method, base: Option<&Model>, data: &Dataset, session: &Session<'_>) -> Origin {
-    let mut class_counts = data.labels.class_counts(data.classes.len());
-    let mut rows = data.len() as u64;
-    let mut row_weights = sum_of_weights(data);
-    if let Some(base) = base.map(|base| &base.origin) {
-        for (count, before) in class_counts.iter_mut().zip(&base.class_counts) {
-            *count = count.saturating_add(*before);
-        }
-        row_weights = match (base.row_weights, row_weights) {
-            (None, None) => None,
-            // Rows without a weight count 1.
-            (before, now) => Some(before.unwrap_or(base.rows as f64) + now.unwrap_or(rows as f64)),
-        };
-        rows += base.rows;
-    }
-    let params = method.params().iter();
-    Origin {
-        algorithm: method.name().to_owned(),
-        params: params
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
-        chosen: BTreeMap::new(),
-        seed: session.seed(),
-        rows,
-        row_weights,
-        class_counts,
-        label_kind: base.and_then(|base| base.origin.label_kind.clone()),
-        reading: None,
-    }
-}
-
-/// What became of the parameters that were left to the method.
-fn chosen(method: &Method, resolved: Vec<(&'static str, Value)>) -> BTreeMap<String, Value> {
-    let is_automatic = |name: &str| method.params().contains(&(name, Value::Auto));
-    let resolved = resolved.into_iter().filter(|(name, _)| is_automatic(name));
-    resolved.map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// Sum of the rows' weights, if they were given.
-pub(super) fn sum_of_weights(data: &Dataset) -> Option<f64> {
-    let weights = data.weights.as_ref()?;
-    Some(weights.iter().map(|&weight| f64::from(weight)).sum())
 }
 
 /// `held_out` without the rows that have a class unknown to `data`.

@@ -6,8 +6,10 @@ mod descriptions;
 mod fit;
 pub(crate) mod hold_out;
 pub mod margin;
+mod origin;
 pub mod softmax;
 mod trainer;
+mod upper_levels;
 
 pub use base_model::BaseModel;
 pub use centroid::{Centroid, CentroidParams};

@@ -42,6 +42,8 @@ pub struct Support {
     pub rows_on_disk: bool,
     /// Several processes can train one model together.
     pub shards: bool,
+    /// Its scores mean the same whatever the classes are, so those of groups of classes can be added.
+    pub upper_levels: bool,
 }
 
 /// What to learn.
@@ -88,6 +90,8 @@ pub struct Trained {
     /// The scores of the calibration split: rows that were scored before they were learned from.
     /// Probabilities are fitted to them where there are no held-out rows.
     pub calibration_scores: Option<HeldOutScores>,
+    /// The number of the row that each of these scores is of.
+    pub calibration_rows: Vec<u32>,
     /// What parameters that were `auto` became, by name.
     pub resolved: Vec<(&'static str, Value)>,
     /// A sample of the rows for the model to keep, so that continuing forgets less.
@@ -100,6 +104,7 @@ impl Trained {
         Self {
             scorer: Box::new(scorer),
             calibration_scores: None,
+            calibration_rows: Vec::new(),
             resolved: Vec::new(),
             replay: None,
         }

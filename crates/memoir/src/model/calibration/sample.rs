@@ -17,10 +17,10 @@ pub struct HeldOutScores {
 
 /// One row of them with all that is known of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LabelledRow<'a> {
-    pub(super) known: usize,
-    pub(super) best: &'a [Scored],
-    pub(super) labels: &'a [u32],
+pub(crate) struct LabelledRow<'a> {
+    pub(crate) known: usize,
+    pub(crate) best: &'a [Scored],
+    pub(crate) labels: &'a [u32],
 }
 
 /// One row of them with the candidates that probabilities are fitted to.
@@ -70,7 +70,7 @@ impl HeldOutScores {
     }
 
     /// All rows.
-    pub(super) fn all_rows(&self) -> impl Iterator<Item = LabelledRow<'_>> {
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = LabelledRow<'_>> {
         let rows = self.known.iter().zip(self.ranges()).zip(self.labels.iter());
         rows.map(|((&known, range), labels)| LabelledRow {
             known: known as usize,

@@ -131,7 +131,8 @@ impl CalibrationRows {
 /// What the rows set aside score, and those that could not be because a class has no others: without that
 /// class, so their answers are wrong, as those for classes that are not in the training data will be.
 ///
-/// `weights` are those of the slice's classes, and `trim` is what answering leaves out of rows.
+/// Also tells which rows these are. `weights` are those of the slice's classes, and `trim` is what answering
+/// leaves out of rows.
 pub(super) fn scores<'r>(
     aside: &CalibrationRows,
     (weights, trim): (&impl FeatureRows, f32),
@@ -139,7 +140,7 @@ pub(super) fn scores<'r>(
     row_of: impl Fn(usize) -> RowView<'r> + Sync,
     slice: &ClassSlice<'_>,
     session: &Session<'_>,
-) -> Result<HeldOutScores> {
+) -> Result<(HeldOutScores, Vec<u32>)> {
     let mut rows = aside.rows(data.len(), true);
     rows.extend(&aside.last);
     let wanted = |row: u32| SET_CANDIDATES + data.labels.row(row as usize).len();
@@ -157,7 +158,7 @@ pub(super) fn scores<'r>(
     });
     session.check()?;
     let found = slice.merge(found, |number| wanted(rows[number]), session)?;
-    let mut scores = HeldOutScores::default();
+    let (mut scores, mut scored_rows) = (HeldOutScores::default(), Vec::new());
     for ((&row, found), unit) in rows.iter().zip(&found).zip(units) {
         let (row, labels) = (row as usize, data.labels.row(row as usize));
         if !labels.is_empty() {
@@ -168,9 +169,10 @@ pub(super) fn scores<'r>(
                 .map(|found| found.scored(unit))
                 .collect();
             scores.push(row_of(row).len(), &best, labels);
+            scored_rows.push(row as u32);
         }
     }
-    Ok(scores)
+    Ok((scores, scored_rows))
 }
 
 #[cfg(test)]

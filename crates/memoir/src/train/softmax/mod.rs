@@ -47,7 +47,7 @@ use crate::prepare::DiskRows;
 use crate::sparse::Rows;
 use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
-use crate::train::fit::sum_of_weights;
+use crate::train::origin::sum_of_weights;
 use crate::train::{Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
@@ -104,6 +104,7 @@ impl Trainer for Softmax {
             // What is kept for later, or told of rivals, is looked up row by row.
             rows_on_disk: self.params.keep_rows.unwrap_or(0) == 0 && !self.params.report_rivals,
             shards: true,
+            upper_levels: true,
         }
     }
 
@@ -300,7 +301,7 @@ fn train<P: Posting + Stored>(
         learner.report_recall(cache.as_ref(), &weights, &mut order, session)?;
     }
     best.restore(&mut weights);
-    let mut scores = None;
+    let (mut scores, mut scored_rows) = (None, Vec::new());
     let mut waiting = split.rows(data.len(), true);
     if !waiting.is_empty() {
         let before = finish::slice_scorer(&weights, &auto);
@@ -308,14 +309,10 @@ fn train<P: Posting + Stored>(
             Some(store) => store.aside_row(row),
             None => data.rows.row(row),
         };
-        scores = Some(calibration_split::scores(
-            &split,
-            (&before, auto.answer_trim),
-            data,
-            row_of,
-            slice,
-            session,
-        )?);
+        let weights_before = (&before, auto.answer_trim);
+        let of_split = calibration_split::scores(&split, weights_before, data, row_of, slice, session)?;
+        scores = Some(of_split.0);
+        scored_rows = of_split.1;
         learner.set_window(RowsHandle::All(&rows));
         drop(before);
         waiting.shuffle(&mut random);
@@ -332,6 +329,7 @@ fn train<P: Posting + Stored>(
     Ok(Trained {
         scorer: finish::scorer(&weights, &auto, slice, session)?,
         calibration_scores: scores,
+        calibration_rows: scored_rows,
         resolved: auto.named(replay.limit),
         replay: replay.rows,
     })

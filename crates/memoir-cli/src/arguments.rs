@@ -41,7 +41,7 @@ pub(crate) struct Reading {
     text_column: Option<String>,
     /// Columns whose values are features beside the text, such as industry,region
     ///
-    /// a weight may follow, as in industry:1,region; it is 0.5 otherwise
+    /// a weight may follow, as in industry:1,region; otherwise it is chosen on held-out rows
     #[arg(long, value_name = "NAMES", hide_short_help = true)]
     category_column: Option<String>,
     /// Columns of numbers whose ranges are features beside the text, such as salary

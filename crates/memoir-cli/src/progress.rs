@@ -166,7 +166,8 @@ impl Observer for Progress {
             Event::Note(text) => {
                 let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
                 if notes.insert(text.to_owned()) {
-                    self.message(&format!("note: {text}"));
+                    // The library speaks of parameters; here they are options.
+                    self.message(&format!("note: {}", text.replace("the parameter `", "`--")));
                 }
             }
             _ => {}

@@ -234,3 +234,38 @@ fn formats_give_the_same_model_and_bad_cells_are_told() {
             .contains("expected a column `Region` for the categories and numbers")
     );
 }
+
+#[test]
+fn a_column_that_tells_nothing_weighs_little() {
+    let mut csv = String::from("text,group,noise,label\n");
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    for row in 0..4000 {
+        // The text tells apart classes of a group, mostly, and the group is known by its column.
+        let class = row % 200;
+        let word = if random(4) == 0 { random(40) } else { class % 40 };
+        let (filler, noise) = (random(300), random(20));
+        let _ = writeln!(csv, "word{word} filler{filler},g{},n{noise},c{class}", class / 40);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, csv).expect("written");
+    let reading = ReadOptions {
+        category_column: Some("group,noise".to_owned()),
+        ..ReadOptions::default()
+    };
+    let model = Classifier::softmax()
+        .reading(reading)
+        .threads(1)
+        .fit_file(&path)
+        .expect("trained");
+    let columns = &model.preprocessing().text().expect("text").params.columns;
+    let weight = |name: &str| {
+        let column = columns.iter().find(|column| column.name == name);
+        column.expect("a column").weight
+    };
+    assert!(weight("group") >= 0.5 && weight("noise") <= 0.25, "{columns:?}");
+}

@@ -12,9 +12,6 @@ from ._checks import positive
 from ._part import Part
 from ._unknown import as_missing
 
-OTHER_WEIGHT = 0.5
-"""Weight of a category or number beside that of a text, where none is given; as in ``memoir train``."""
-
 
 def column_text(
     frame: Any, text: str = "text", *, category: str | None = None, numeric: str | None = None
@@ -29,7 +26,8 @@ def column_text(
         The columns of the text, separated by commas. With weights, as in ``"title:2,abstract"``, the words
         of each column are features of their own.
     category : str, optional
-        Columns whose values are features, such as ``"industry,region"``; a weight may follow each.
+        Columns whose values are features, such as ``"industry,region"``; a weight may follow each, as in
+        ``"industry:1"``. Otherwise it is chosen on held-out rows, or 0.5 where there are few.
     numeric : str, optional
         Columns of numbers whose ranges are features.
 
@@ -55,8 +53,8 @@ def column_text(
         parts.append((mark, _cells(frame, name)))
     for kind, names in (("c", category), ("n", numeric)):
         for name, weight in _listed(frame, names) if names else []:
-            weight = OTHER_WEIGHT if weight is None else weight
-            parts.append((f"{kind}{_number(weight)}:{name}", _cells(frame, name)))
+            share = "auto" if weight is None else _number(weight)
+            parts.append((f"{kind}{share}:{name}", _cells(frame, name)))
     return [_joined(parts, row) for row in range(len(parts[0][1]))]
 
 

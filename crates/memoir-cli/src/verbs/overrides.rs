@@ -56,6 +56,12 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
         check_apart(out, file)?;
         let options = model.reading(arguments.reading.options());
         let examples = ExampleSet::read(sources::open(&[file])?, &options, &session)?;
+        let unknown = unknown_classes(file, &examples, &model);
+        match unknown {
+            Some(unknown) if options.skip_bad_rows => session.note(unknown + "; their rows are left out"),
+            Some(unknown) => bail!("{unknown}; `--skip-bad-rows` leaves their rows out"),
+            None => {}
+        }
         let pairs = pairs(file, &examples, &model)?;
         model.set_overrides(pairs)?;
     } else if arguments.remove {
@@ -77,7 +83,23 @@ pub(crate) fn run(arguments: &Arguments, context: &Context) -> anyhow::Result<()
     Ok(())
 }
 
-/// The texts of a file, each with its class.
+/// What is to be said of classes that the model does not know, if there are some.
+fn unknown_classes(file: &Path, examples: &ExampleSet, model: &Model) -> Option<String> {
+    let is_unknown = |name: &&str| model.classes().find(name).is_none();
+    let unknown: Vec<&str> = examples.classes().iter().filter(is_unknown).collect();
+    let told = unknown.iter().take(TOLD).map(|name| format!("`{name}`"));
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "{}: has {} that the model does not know: {}{}",
+            file.display(),
+            show_counted(unknown.len() as u64, "class"),
+            told.collect::<Vec<_>>().join(", "),
+            if unknown.len() > TOLD { ", ..." } else { "" }
+        )
+    })
+}
+
+/// The texts of a file, each with its class, but for classes that the model does not know.
 fn pairs<'e>(
     file: &Path,
     examples: &'e ExampleSet,
@@ -90,22 +112,6 @@ fn pairs<'e>(
         );
     };
     let classes = examples.classes();
-    let is_unknown = |name: &&str| model.classes().find(name).is_none();
-    let unknown: Vec<&str> = classes.iter().filter(is_unknown).collect();
-    if !unknown.is_empty() {
-        let told: Vec<String> = unknown
-            .iter()
-            .take(TOLD)
-            .map(|name| format!("`{name}`"))
-            .collect();
-        bail!(
-            "{}: has {} that the model does not know: {}{}",
-            file.display(),
-            show_counted(unknown.len() as u64, "class"),
-            told.join(", "),
-            if unknown.len() > TOLD { ", ..." } else { "" }
-        );
-    }
     let mut pairs = Vec::with_capacity(texts.len());
     for (row, (text, labels)) in texts.iter().zip(examples.labels().iter()).enumerate() {
         let [label] = labels else {
@@ -116,7 +122,10 @@ fn pairs<'e>(
                 show_counted(labels.len() as u64, "label")
             );
         };
-        pairs.push((text.as_str(), classes.name(*label)));
+        let class = classes.name(*label);
+        if model.classes().find(class).is_some() {
+            pairs.push((text.as_str(), class));
+        }
     }
     Ok(pairs)
 }

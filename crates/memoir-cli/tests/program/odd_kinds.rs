@@ -82,6 +82,24 @@ fn a_note_is_said_once() {
 }
 
 #[test]
+fn labels_that_look_like_several_are_noticed() {
+    let place = Workplace::new();
+    let mut rows = String::from("text,label\n");
+    for row in 0..200 {
+        rows += &format!("word{} letter{},c{};d{}\n", row % 10, row % 7, row % 10, row % 7);
+    }
+    place.file("train.csv", rows);
+    let is_noticed = |options: &str| {
+        let output = place.run(&format!("train train.csv --model m{options}"));
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        said.contains("labels such as `c0;d0` are taken as one") && said.contains("`--label-separator`")
+    };
+    assert!(is_noticed(""));
+    assert!(!is_noticed(" --label-separator ;") && !is_noticed(" --single-label"));
+}
+
+#[test]
 fn many_classes_may_be_named_in_any_encoding() {
     let place = Workplace::new();
     place.file(

@@ -166,3 +166,13 @@ fn columns_beside_the_text_are_remembered_and_named() {
         "{stderr}"
     );
 }
+
+#[test]
+fn a_dictionary_may_know_more_classes_than_the_model() {
+    let place = with_model();
+    place.file("dictionary.csv", "label,text\ncold,ice\nhot,toner\n");
+    let output = place.run("overrides m dictionary.csv --out m2 --skip-bad-rows");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`cold`; their rows are left out"));
+    assert_eq!(place.stdout("overrides m2"), "text,label\ntoner,hot\n");
+}

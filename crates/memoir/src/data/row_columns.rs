@@ -4,9 +4,6 @@ use super::options::{ReadOptions, weighted};
 use super::parsed::shown;
 use crate::dataset::{ColumnKind, ColumnText};
 
-/// Weight of a category or number beside that of the text, where none is given.
-const OTHER_WEIGHT: f32 = 0.5;
-
 /// Weights beyond these would leave one column or the others without a say.
 const WEIGHTS: std::ops::RangeInclusive<f32> = 0.01..=100.0;
 
@@ -15,7 +12,7 @@ const WEIGHTS: std::ops::RangeInclusive<f32> = 0.01..=100.0;
 pub(super) struct RowColumn {
     pub(super) name: String,
     pub(super) kind: ColumnKind,
-    /// `None` for a text that is put together with others.
+    /// `None` for a text that is put together with others, and for a column whose weight is chosen.
     weight: Option<f32>,
 }
 
@@ -68,10 +65,7 @@ impl RowColumns {
         for (given, remembered, kind) in lists {
             if let Some(list) = given.as_ref().or(remembered.as_ref()) {
                 let columns = Self::listed(list, kind, &is_whole)?;
-                others.extend(columns.0.into_iter().map(|column| {
-                    let weight = Some(column.weight.unwrap_or(OTHER_WEIGHT));
-                    (RowColumn { weight, ..column }, given.is_some())
-                }));
+                others.extend(columns.0.into_iter().map(|column| (column, given.is_some())));
             }
         }
         Ok(others)
@@ -135,9 +129,10 @@ impl RowColumns {
                     )
                 })?;
             }
-            match column.weight {
-                None => text.push_text(cell),
-                Some(weight) => text.push(column.kind, &column.name, weight, cell),
+            match (column.weight, column.kind) {
+                (None, ColumnKind::Text) => text.push_text(cell),
+                (None, kind) => text.push_unweighted(kind, &column.name, cell),
+                (Some(weight), kind) => text.push(kind, &column.name, weight, cell),
             }
         }
         Ok(())

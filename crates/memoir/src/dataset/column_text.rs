@@ -2,7 +2,14 @@
 //! texts on (files, memory, services) hands columns on as well.
 //!
 //! A part begins with U+001F, the kind of its column (`t` for text, `c` for a category, `n` for a number),
-//! its weight, `:`, its name and U+001E. What comes before the first part is plain text.
+//! its weight or `auto`, `:`, its name and U+001E. What comes before the first part is plain text.
+
+/// Weight of a category or number beside a text, which has 1, where none is given and nothing tells a better
+/// one.
+const OTHER_WEIGHT: f32 = 0.5;
+
+/// Stands for a weight that is yet to be chosen.
+const AUTO: &str = "auto";
 
 const PART: char = '\u{1f}';
 const CONTENT: char = '\u{1e}';
@@ -47,6 +54,8 @@ pub(crate) struct ColumnPart<'t> {
 pub(crate) struct PartColumn<'t> {
     pub(crate) kind: ColumnKind,
     pub(crate) weight: f32,
+    /// Whether nobody gave the weight.
+    pub(crate) is_auto: bool,
     pub(crate) name: &'t str,
     /// The mark in front of the content, without its first and last character.
     pub(crate) mark: &'t str,
@@ -57,10 +66,16 @@ impl<'t> PartColumn<'t> {
     pub(crate) fn parse(mark: &'t str) -> Option<Self> {
         let (about, name) = mark.split_once(':')?;
         let kind = ColumnKind::of_mark(about.chars().next()?)?;
-        let weight = about[1..].parse().ok()?;
+        let is_auto = &about[1..] == AUTO;
+        let weight = if is_auto {
+            OTHER_WEIGHT
+        } else {
+            about[1..].parse().ok()?
+        };
         Some(Self {
             kind,
             weight,
+            is_auto,
             name,
             mark,
         })
@@ -75,7 +90,7 @@ impl<'t> PartColumn<'t> {
 /// let mut row = ColumnText::new();
 /// row.push(ColumnKind::Text, "title", 2.0, "Nurse for nights");
 /// row.push(ColumnKind::Category, "industry", 0.5, "Health");
-/// row.push(ColumnKind::Number, "salary", 0.5, "41000");
+/// row.push_unweighted(ColumnKind::Number, "salary", "41000");
 /// # assert!(row.as_str().contains("Nurse"));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,9 +113,19 @@ impl ColumnText {
     /// Appends what a column holds. `weight` is the column's share of a row's length; it counts in training
     /// only.
     pub fn push(&mut self, kind: ColumnKind, name: &str, weight: f32, content: &str) {
+        self.push_marked(kind, name, &weight.to_string(), content);
+    }
+
+    /// Appends what a category or number holds. How much it weighs is chosen in training, by held-out rows,
+    /// where the blocks of the text are chosen as well; otherwise it is 0.5.
+    pub fn push_unweighted(&mut self, kind: ColumnKind, name: &str, content: &str) {
+        self.push_marked(kind, name, AUTO, content);
+    }
+
+    fn push_marked(&mut self, kind: ColumnKind, name: &str, weight: &str, content: &str) {
         self.0.push(PART);
         self.0.push(kind.mark());
-        self.0.push_str(&weight.to_string());
+        self.0.push_str(weight);
         self.0.push(':');
         push_plain(name, &mut self.0);
         self.0.push(CONTENT);
@@ -193,6 +218,7 @@ mod tests {
         row.push_text("and more");
         row.push(ColumnKind::Text, "title", 2.0, "odd \u{1f}t1:x\u{1e} text");
         row.push(ColumnKind::Category, "a:b", 0.5, "");
+        row.push_unweighted(ColumnKind::Number, "n", "7");
         let parts: Vec<_> = column_parts(row.as_str()).collect();
         let about: Vec<_> = parts
             .iter()
@@ -204,8 +230,13 @@ mod tests {
                 (None, "plain\nand more"),
                 (Some((ColumnKind::Text, 2.0, "title")), "odd  t1:x  text"),
                 (Some((ColumnKind::Category, 0.5, "a:b")), ""),
+                (Some((ColumnKind::Number, OTHER_WEIGHT, "n")), "7"),
             ]
         );
+        let is_auto = parts
+            .iter()
+            .map(|part| part.column.is_some_and(|column| column.is_auto));
+        assert_eq!(is_auto.collect::<Vec<_>>(), [false, false, false, true]);
         let mut word = String::new();
         push_mark(&parts[2].column.unwrap(), Some("health"), &mut word);
         assert_eq!(parse_mark(&word), Some((parts[2].column.unwrap(), "health")));

@@ -1,6 +1,7 @@
 //! Examples as they come, before weighting: from a file or from memory, with the same result.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::assemble::Assembly;
 use super::for_model::check_content;
@@ -184,6 +185,13 @@ fn read(
     }
     if base.is_none() {
         check_label_column(reader.name(), reader.guessed_label(), assembly.labels())?;
+        let is_settled = options.single_label
+            || options
+                .to_remember()
+                .is_some_and(|told| told.label_separator.is_some());
+        if let Some(note) = joined_labels(&assembly.data().classes).filter(|_| !is_settled) {
+            session.note(format!("{}: {note}", reader.name()));
+        }
     }
     Ok(RawData {
         data: assembly.finish(width),
@@ -215,6 +223,26 @@ pub(super) fn check_label_column(name: &str, guessed: Option<&str>, labels: &Lab
              `label-column` with the column of the labels, or with `{column}` if that is meant"
         ),
     ))
+}
+
+/// What to say if most labels look like several in one, separated by another character than the usual: they
+/// are made of fewer parts than there are labels.
+fn joined_labels(classes: &ClassNames) -> Option<String> {
+    let joined = classes.iter().filter(|name| name.contains(';')).count();
+    if joined < DOUBTED_ROWS.max(classes.len() / 2) {
+        return None;
+    }
+    let parts: FxHashSet<&str> = classes
+        .iter()
+        .flat_map(|name| name.split(';'))
+        .map(str::trim)
+        .collect();
+    let example = classes.iter().find(|name| name.contains(';'))?;
+    (parts.len() < classes.len()).then(|| {
+        format!(
+            "labels such as `{example}` are taken as one; if they are several, give the parameter `label-separator`"
+        )
+    })
 }
 
 /// A counter of words that goes on from the words of `base`.

@@ -49,6 +49,11 @@ pub(super) fn text_features(
             100.0 * words.score
         ));
     }
+    if !chosen.column_weights.is_empty() {
+        let weights = chosen.column_weights.iter();
+        let weights: Vec<String> = weights.map(|(name, weight)| format!("{name}:{weight}")).collect();
+        session.note(format!("weights of columns: {}", weights.join(", ")));
+    }
     counter.finish(&chosen, session)
 }
 

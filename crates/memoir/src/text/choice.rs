@@ -9,7 +9,7 @@ use super::blocks::Blocks;
 use super::counting::TextCounter;
 use super::params::{TextParams, Tried};
 use super::weighting::{RowNeeds, Weighting, WeightingScheme};
-use crate::dataset::{ClassSample, Dataset, LabelSets};
+use crate::dataset::{ClassSample, Dataset, LabelSets, parse_mark};
 use crate::{Result, Session};
 
 /// With fewer labelled rows than this, what a sample says is mostly chance.
@@ -46,6 +46,14 @@ const OPENING_GAIN: f64 = 1.0;
 /// have words enough in common, and what a sample of classes promised was lost again among all of them.
 /// Words that open the text are tried there alone: most of a short text is its opening.
 const LONG_TEXT: usize = 40;
+
+/// Columns beside the text whose weights are tried, at most: each takes two trials or more.
+const MOST_WEIGHED: usize = 8;
+
+/// Weights of such a column, from the usual one down, and up.
+const USUAL_WEIGHT: f32 = 0.5;
+const LIGHTER: &[f32] = &[0.25, 0.1, 0.03];
+const HEAVIER: &[f32] = &[1.0, 2.0];
 
 /// Trains on the first rows and says how well the second are answered, from 0 to 1.
 pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
@@ -90,6 +98,7 @@ pub(crate) fn choose(
         session,
     };
     let best = look.search()?;
+    look.weigh_columns(&best)?;
     let Look { mut params, .. } = look;
     params.blocks = best;
     if !params.blocks.has_stems() {
@@ -178,6 +187,44 @@ impl Look<'_> {
         Ok(blocks(&best))
     }
 
+    /// How much columns beside the text should weigh, one by one, where nobody has said it: a column that
+    /// tells nothing costs accuracy, and more the more it weighs.
+    fn weigh_columns(&mut self, blocks: &Blocks) -> Result<()> {
+        let names = self.sample.names.iter().filter_map(parse_mark);
+        let mut columns: Vec<String> = Vec::new();
+        for (column, _) in names.filter(|(column, _)| column.is_auto) {
+            if !columns.iter().any(|known| known == column.name) {
+                columns.push(column.name.to_owned());
+            }
+        }
+        if columns.len() > MOST_WEIGHED {
+            return Ok(());
+        }
+        let blocks = blocks.to_string();
+        let known = self.params.tried.iter().find(|tried| tried.blocks == blocks);
+        let mut best = known.map_or(0.0, |tried| tried.score);
+        for column in columns {
+            let place = self.params.column_weights.len();
+            self.params.column_weights.push((column, USUAL_WEIGHT));
+            for weights in [LIGHTER, HEAVIER] {
+                let mut has_gained = false;
+                for &weight in weights {
+                    let before = std::mem::replace(&mut self.params.column_weights[place].1, weight);
+                    let score = self.score(&blocks)?;
+                    if score <= best {
+                        self.params.column_weights[place].1 = before;
+                        break;
+                    }
+                    (best, has_gained) = (score, true);
+                }
+                if has_gained {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// How well held-out rows are answered with these blocks.
     fn score(&mut self, blocks: &str) -> Result<f64> {
         self.session.check()?;
@@ -203,8 +250,12 @@ impl Look<'_> {
             }
         }
         let score = (self.judge)(training, &held_out, self.session)?;
+        let columns = self.params.column_weights.iter();
+        let columns: String = columns
+            .map(|(name, weight)| format!(" {name}:{weight}"))
+            .collect();
         self.params.tried.push(Tried {
-            blocks: blocks.to_owned(),
+            blocks: blocks.to_owned() + &columns,
             score: (score * 10_000.0).round() / 10_000.0,
         });
         Ok(score)

@@ -205,7 +205,14 @@ impl TextParams {
             };
             let known = self.columns.iter().position(|known| known.is(&column));
             let index = known.unwrap_or_else(|| {
-                self.columns.push(TextColumn::new(&column));
+                let chosen = self.column_weights.iter().find(|chosen| chosen.0 == column.name);
+                let weight = chosen
+                    .filter(|_| column.is_auto)
+                    .map_or(column.weight, |chosen| chosen.1);
+                self.columns.push(TextColumn {
+                    weight,
+                    ..TextColumn::new(&column)
+                });
                 self.columns.len() - 1
             });
             if let (ColumnKind::Number, Ok(number)) = (column.kind, value.parse()) {

@@ -191,6 +191,9 @@ pub struct TextParams {
     /// Columns that texts are made of; empty if they are plain texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<TextColumn>,
+    /// Weights that were chosen for columns by their names, before these are among `columns`.
+    #[serde(skip)]
+    pub column_weights: Vec<(String, f32)>,
     /// Longest run of words counted; 0 for none.
     pub word_ngrams: u32,
     /// Longest run of characters counted; 0 for none.
@@ -262,6 +265,7 @@ impl TryFrom<&TextSettings> for TextParams {
             tried: Vec::new(),
             languages,
             columns: Vec::new(),
+            column_weights: Vec::new(),
             word_ngrams: settings.word_ngrams.unwrap_or(1),
             char_ngrams,
             char_ngrams_from: settings.char_ngrams_from.unwrap_or(char_ngrams.clamp(1, 3)),

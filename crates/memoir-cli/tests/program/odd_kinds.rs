@@ -1,5 +1,6 @@
 //! Files that are not what their name says, tables with odd columns, and what is said of them.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::process::Stdio;
 
@@ -86,7 +87,14 @@ fn labels_that_look_like_several_are_noticed() {
     let place = Workplace::new();
     let mut rows = String::from("text,label\n");
     for row in 0..200 {
-        rows += &format!("word{} letter{},c{};d{}\n", row % 10, row % 7, row % 10, row % 7);
+        let _ = writeln!(
+            rows,
+            "word{} letter{},c{};d{}",
+            row % 10,
+            row % 7,
+            row % 10,
+            row % 7
+        );
     }
     place.file("train.csv", rows);
     let is_noticed = |options: &str| {

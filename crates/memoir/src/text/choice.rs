@@ -250,12 +250,11 @@ impl Look<'_> {
             }
         }
         let score = (self.judge)(training, &held_out, self.session)?;
+        let mut tried = vec![blocks.to_owned()];
         let columns = self.params.column_weights.iter();
-        let columns: String = columns
-            .map(|(name, weight)| format!(" {name}:{weight}"))
-            .collect();
+        tried.extend(columns.map(|(name, weight)| format!("{name}:{weight}")));
         self.params.tried.push(Tried {
-            blocks: blocks.to_owned() + &columns,
+            blocks: tried.join(" "),
             score: (score * 10_000.0).round() / 10_000.0,
         });
         Ok(score)

@@ -34,11 +34,17 @@ const ONE_HELD_OUT_IN: usize = 4;
 /// rows know fewer words than all rows do, makes too much of them.
 const STEMS_GAIN: f64 = 1.005;
 const BOTH_GAIN: f64 = 1.01;
-// In a sample most pairs are met once, so it makes too little of them.
-const PAIRS_GAIN: f64 = 1.0;
+// In a sample most pairs are met once, so it makes too little of them. Still they must do better than words,
+// and beside runs of characters, which tell what is rare, they must gain.
+const PAIRS_GAIN: f64 = 0.99;
+const PAIRS_BESIDE_CHARS_GAIN: f64 = 1.0;
 // In long texts they double the time of training, and gained nothing where this was measured.
 const LONG_PAIRS_GAIN: f64 = 1.01;
 const CHARS_GAIN: f64 = 1.03;
+// They may weigh most only where they gain much. Where they gain less, light ones did better on all rows,
+// even if a sample said otherwise.
+const HEAVY_GAIN: f64 = 1.08;
+const LONGER_GAIN: f64 = 1.01;
 // It costs little, and a sample of few classes makes too little of it.
 const OPENING_GAIN: f64 = 1.0;
 
@@ -125,7 +131,8 @@ impl Look<'_> {
     /// words that open them, then pairs.
     fn search(&mut self) -> Result<Blocks> {
         let stems = !self.params.languages.is_empty();
-        let (mut units, mut score) = (vec!["words"], self.score("words")?);
+        let of_words = self.score("words")?;
+        let (mut units, mut score) = (vec!["words"], of_words);
         if stems {
             let of_stems = self.score("stems")?;
             if of_stems > score * STEMS_GAIN {
@@ -141,22 +148,27 @@ impl Look<'_> {
             units.join(",") + rest
         };
         let pairs = if stems { ",stem-pairs:0.5" } else { ",pairs:0.5" };
+        // Beside pairs, words and stems gain more than they do alone.
+        let beside_pairs = |without: &str, rest: &str| {
+            if stems {
+                format!("words,stems{rest}")
+            } else {
+                without.to_owned()
+            }
+        };
         let mut best = list("", "");
         let (mut with_pairs, mut pairs_gain) = (best.clone() + pairs, LONG_PAIRS_GAIN);
         if self.sample.words.len() <= LONG_TEXT * self.sample.len() {
             let (light, heavy) = (list("", ",chars4:0.6"), list(":0.5", ",chars4"));
             let (of_light, of_heavy) = (self.score(&light)?, self.score(&heavy)?);
-            if of_heavy.max(of_light) <= score * CHARS_GAIN {
-                // Beside pairs, words and stems gain more than they do alone.
-                with_pairs = if stems {
-                    "words,stems".to_owned()
-                } else {
-                    best.clone()
-                } + pairs;
-            } else if of_heavy > of_light {
+            let weigh_most = of_heavy > of_light && of_heavy > score * HEAVY_GAIN;
+            if !weigh_most && of_light <= score * CHARS_GAIN {
+                with_pairs = beside_pairs(&best, "") + pairs;
+                pairs_gain = PAIRS_GAIN;
+            } else if weigh_most {
                 // Pairs would gain little beside runs that weigh most, and need much memory.
                 let longer = heavy.replace("chars4", "chars5");
-                best = if self.score(&longer)? > of_heavy {
+                best = if self.score(&longer)? > of_heavy * LONGER_GAIN {
                     longer
                 } else {
                     heavy
@@ -164,9 +176,9 @@ impl Look<'_> {
                 return Ok(blocks(&best));
             } else {
                 (best, score) = (light, of_light);
-                with_pairs = best.clone() + pairs;
+                with_pairs = beside_pairs(&best, ",chars4:0.6") + pairs;
+                pairs_gain = PAIRS_BESIDE_CHARS_GAIN;
             }
-            pairs_gain = PAIRS_GAIN;
         } else {
             // The same share of a row's length beside one block and beside two.
             let with_opening = if stems {
@@ -181,7 +193,7 @@ impl Look<'_> {
                 with_pairs = best.clone() + pairs;
             }
         }
-        if self.score(&with_pairs)? > score * pairs_gain {
+        if self.score(&with_pairs)? > (score * pairs_gain).max(of_words * STEMS_GAIN) {
             best = with_pairs;
         }
         Ok(blocks(&best))

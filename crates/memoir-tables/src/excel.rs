@@ -16,15 +16,15 @@ const MOST_ROWS: u32 = 1 << 20;
 const LONGEST_CELL: usize = 32_767;
 
 /// A sheet of an open file.
-pub(crate) struct Book {
-    book: Xlsx<BufReader<File>>,
-    sheet: String,
+pub(crate) struct OpenSheet {
+    workbook: Xlsx<BufReader<File>>,
+    name: String,
     /// What other sheets there are, if nobody chose one.
     pub(crate) note: Option<String>,
 }
 
 /// Opens the sheet called `wanted`, or the first one; `name` stands for the file in messages.
-pub(crate) fn open(file: File, name: &str, wanted: Option<&str>) -> Result<Book, String> {
+pub(crate) fn open(file: File, name: &str, wanted: Option<&str>) -> Result<OpenSheet, String> {
     let book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(|reason| reason.to_string())?;
     let sheets = book.sheet_names();
     let listed = || format!("`{}`", sheets.join("`, `"));
@@ -44,11 +44,19 @@ pub(crate) fn open(file: File, name: &str, wanted: Option<&str>) -> Result<Book,
             (first.clone(), Some(note))
         }
     };
-    Ok(Book { book, sheet, note })
+    Ok(OpenSheet {
+        workbook: book,
+        name: sheet,
+        note,
+    })
 }
 
-pub(crate) fn read(opened: Book, out: &mut CsvPipe) -> Result<(), String> {
-    let Book { mut book, sheet, .. } = opened;
+pub(crate) fn read(opened: OpenSheet, out: &mut CsvPipe) -> Result<(), String> {
+    let OpenSheet {
+        workbook: mut book,
+        name: sheet,
+        ..
+    } = opened;
     let cells = book.worksheet_cells_reader(&sheet);
     let mut cells = cells.map_err(|reason| reason.to_string())?;
     let mut rows = Rows::default();

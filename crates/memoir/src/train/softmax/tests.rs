@@ -211,10 +211,11 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
         let of_rough_scan = recall::of_rough_scan(&search, &weights, &order, &session).unwrap();
         (of_cache, of_rough_scan)
     };
-    // Against the same weights the strongest rival is always known; of rows never scanned nothing is.
+    // Against the same weights the strongest rival is always known, beside the few others whose gradient
+    // counts; of rows never scanned nothing is.
     let ((whole, rough), (half, _)) = (recall(1.0), recall(0.5));
     assert_eq!((whole.rows, whole.at_1), (400, 1.0));
-    assert!(whole.at_10 >= 0.98 && whole.found > 10.0, "{whole:?}");
+    assert!(whole.at_10 > 0.4 && whole.found > 4.0, "{whole:?}");
     assert!(
         rough.rows == 400 && rough.at_1 >= 0.99 && rough.at_10 >= 0.98,
         "{rough:?}"

@@ -103,8 +103,9 @@ pub(crate) fn choose(
         judge,
         session,
     };
+    // First, because beside a column that tells nothing and weighs much, other text features look best.
+    look.weigh_columns()?;
     let best = look.search()?;
-    look.weigh_columns(&best)?;
     let Look { mut params, .. } = look;
     params.blocks = best;
     if !params.blocks.has_stems() {
@@ -200,8 +201,8 @@ impl Look<'_> {
     }
 
     /// How much columns beside the text should weigh, one by one, where nobody has said it: a column that
-    /// tells nothing costs accuracy, and more the more it weighs.
-    fn weigh_columns(&mut self, blocks: &Blocks) -> Result<()> {
+    /// tells nothing costs accuracy, and more the more it weighs. Words stand for the text.
+    fn weigh_columns(&mut self) -> Result<()> {
         let names = self.sample.names.iter().filter_map(parse_mark);
         let mut columns: Vec<String> = Vec::new();
         for (column, _) in names.filter(|(column, _)| column.is_auto) {
@@ -209,22 +210,19 @@ impl Look<'_> {
                 columns.push(column.name.to_owned());
             }
         }
-        if columns.len() > MOST_WEIGHED {
+        if columns.is_empty() || columns.len() > MOST_WEIGHED {
             return Ok(());
         }
-        let blocks = blocks.to_string();
-        let known = self.params.tried.iter().find(|tried| tried.blocks == blocks);
-        let mut best = known.map_or(0.0, |tried| tried.score);
-        for column in columns {
-            let place = self.params.column_weights.len();
-            self.params.column_weights.push((column, USUAL_WEIGHT));
+        self.params.column_weights = columns.into_iter().map(|name| (name, USUAL_WEIGHT)).collect();
+        let mut best = self.score_columns()?;
+        for column in 0..self.params.column_weights.len() {
             for weights in [LIGHTER, HEAVIER] {
                 let mut has_gained = false;
                 for &weight in weights {
-                    let before = std::mem::replace(&mut self.params.column_weights[place].1, weight);
-                    let score = self.score(&blocks)?;
+                    let before = std::mem::replace(&mut self.params.column_weights[column].1, weight);
+                    let score = self.score_columns()?;
                     if score <= best {
-                        self.params.column_weights[place].1 = before;
+                        self.params.column_weights[column].1 = before;
                         break;
                     }
                     (best, has_gained) = (score, true);
@@ -235,6 +233,19 @@ impl Look<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How well held-out rows are answered with words and the columns as they weigh now.
+    fn score_columns(&mut self) -> Result<f64> {
+        let score = self.score("words")?;
+        let columns = self.params.column_weights.iter();
+        let columns: Vec<String> = columns
+            .map(|(name, weight)| format!(" {name}:{weight}"))
+            .collect();
+        if let Some(tried) = self.params.tried.last_mut() {
+            tried.blocks += &columns.concat();
+        }
+        Ok(score)
     }
 
     /// How well held-out rows are answered with these blocks.
@@ -262,11 +273,8 @@ impl Look<'_> {
             }
         }
         let score = (self.judge)(training, &held_out, self.session)?;
-        let mut tried = vec![blocks.to_owned()];
-        let columns = self.params.column_weights.iter();
-        tried.extend(columns.map(|(name, weight)| format!("{name}:{weight}")));
         self.params.tried.push(Tried {
-            blocks: tried.join(" "),
+            blocks: blocks.to_owned(),
             score: (score * 10_000.0).round() / 10_000.0,
         });
         Ok(score)

@@ -3,13 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use memoir::Model;
-use memoir_fuzz::edits::{Edit, edited};
-use memoir_fuzz::models::MODELS;
+use memoir_fuzz::edits::{Edit, PARTS, edited};
 
 fuzz_target!(|input: (u8, Vec<Edit>)| {
     let (which, edits) = input;
-    let file = &MODELS[usize::from(which) % MODELS.len()];
-    let Some(bytes) = edited(file, &edits) else { return };
+    let bytes = edited(&PARTS[usize::from(which) % PARTS.len()], &edits);
     if let Ok(model) = Model::from_bytes(&bytes, &memoir_fuzz::CATALOGUE) {
         memoir_fuzz::use_model(&model);
     }

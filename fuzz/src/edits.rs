@@ -1,9 +1,13 @@
 //! Damage on purpose: edits of a model file's header and arrays, with all checksums made right again, as a
 //! hostile writer would.
 
+use std::sync::LazyLock;
+
 use arbitrary::Arbitrary;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::models::MODELS;
 
 /// One change of a file.
 #[derive(Debug, Clone, Arbitrary)]
@@ -30,7 +34,8 @@ pub enum Edit {
 }
 
 /// The arrays and texts of a file.
-struct Parts {
+#[derive(Clone)]
+pub struct Parts {
     texts: Vec<(String, String)>,
     /// Name, type, content.
     arrays: Vec<(String, String, Vec<u8>)>,
@@ -46,7 +51,8 @@ fn size_of(element: &str) -> usize {
 }
 
 impl Parts {
-    fn of(file: &[u8]) -> Option<Self> {
+    /// Takes a sound file apart.
+    pub fn of(file: &[u8]) -> Option<Self> {
         let (length, rest) = file.split_first_chunk::<8>()?;
         let length = u64::from_le_bytes(*length) as usize;
         let header: Value = serde_json::from_slice(rest.get(..length)?).ok()?;
@@ -234,9 +240,13 @@ impl Parts {
     }
 }
 
-/// The file with all edits, and checksums that fit it.
-pub fn edited(file: &[u8], edits: &[Edit]) -> Option<Vec<u8>> {
-    let mut parts = Parts::of(file)?;
+/// The parts of all models, taken apart once.
+pub static PARTS: LazyLock<Vec<Parts>> =
+    LazyLock::new(|| MODELS.iter().filter_map(|file| Parts::of(file)).collect());
+
+/// The file of these parts with all edits, and checksums that fit it.
+pub fn edited(parts: &Parts, edits: &[Edit]) -> Vec<u8> {
+    let mut parts = parts.clone();
     for edit in edits.iter().take(6) {
         parts.apply(edit);
     }
@@ -244,5 +254,5 @@ pub fn edited(file: &[u8], edits: &[Edit]) -> Option<Vec<u8>> {
     parts
         .arrays
         .sort_by_key(|array| std::cmp::Reverse(size_of(&array.1)));
-    Some(parts.written())
+    parts.written()
 }

@@ -16,7 +16,13 @@ const VECTORS: &str = "1 1:1 3:2\n2 2:1 4:1.5\n1,2 1:2 2:1\n3 5:1\n3 5:2 1:1\n2 
 
 /// Trains a small model of text or of vectors.
 fn trained(algorithm: &str, text: bool, held_out: bool) -> Result<Model> {
-    let method = CATALOGUE.find(algorithm)?.configure([])?;
+    // Tables of weights have four million entries otherwise, and every run would copy them.
+    let small: &[_] = if algorithm == "recall-tree" {
+        &[("bits", "8")]
+    } else {
+        &[]
+    };
+    let method = CATALOGUE.find(algorithm)?.configure(small.iter().copied())?;
     // Enough rows for a calibration where that is wanted.
     let content = if text { TEXTS } else { VECTORS }.to_owned();
     let content = if held_out {
@@ -66,9 +72,15 @@ pub static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         for precision in [Precision::F16, Precision::Int8] {
             add(trained(algorithm, true, false).and_then(|model| model.with_precision(precision)));
         }
-        let merged = trained(algorithm, true, false);
-        add(merged.and_then(|model| model.merge_classes(&["fruit", "mud"], "both")));
+        let merged = || trained(algorithm, true, false)?.merge_classes(&["fruit", "mud"], "both");
+        add(merged());
+        add(merged().and_then(|model| model.with_precision(Precision::Int8)));
     }
     assert!(files.len() > 20, "only {} models could be made", files.len());
+    let largest = files.iter().map(Vec::len).max();
+    assert!(
+        largest < Some(100_000),
+        "a model of {largest:?} bytes makes every run slow"
+    );
     files
 });

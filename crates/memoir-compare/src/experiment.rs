@@ -15,6 +15,9 @@ use serde::Deserialize;
 use crate::convert::Vectors;
 use crate::scale::Scale;
 
+/// All runs are listed before the first; more of them could never be made.
+const MOST_RUNS: u64 = 1_000_000;
+
 /// The whole experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -219,6 +222,18 @@ impl Experiment {
         };
         if self.repeats == 0 || self.threads == 0 {
             bail!("`repeats` and `threads` must be at least 1");
+        }
+        for (name, seconds) in [
+            ("cpu-seconds", limits.cpu_seconds),
+            ("wall-seconds", limits.wall_seconds),
+        ] {
+            if let Some(seconds) = seconds.filter(|&seconds| !(seconds > 0.0 && seconds.is_finite())) {
+                bail!("`limits.{name}` is {seconds}, but expected a number above 0");
+            }
+        }
+        let pairs = (self.data.len() as u64).saturating_mul(self.method.len() as u64);
+        if pairs.saturating_mul(u64::from(self.repeats)) > MOST_RUNS {
+            bail!("these are more than 1,000,000 runs: data sets times methods times `repeats`");
         }
         if self.data.is_empty() || self.method.is_empty() {
             bail!("an experiment needs at least one [[data]] and one [[method]]");

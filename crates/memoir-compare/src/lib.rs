@@ -147,6 +147,28 @@ pub fn run(request: &Request<'_>, monitor: &dyn Monitor, session: &Session<'_>) 
     Ok(())
 }
 
+/// The commands of an experiment's first repeat, as people see them, once all of it is checked. Nothing is
+/// run or written.
+pub fn plan(request: &Request<'_>) -> anyhow::Result<Vec<String>> {
+    let experiment = Experiment::read(request.experiment, request.data_folder, request.catalogue)?;
+    let mut commands = Vec::new();
+    for data in &experiment.data {
+        let run = commands::Run {
+            data,
+            converted: None,
+            program: request.program,
+            work: request.out,
+            seed: 0,
+            threads: experiment.threads,
+        };
+        let methods = experiment.method.iter();
+        for method in methods.filter(|method| method.runs_on(&data.name)) {
+            commands.extend(run.steps(method).map(|step| step.shown));
+        }
+    }
+    Ok(commands)
+}
+
 /// Two comparisons in one folder would overwrite each other's files.
 fn lock(out: &Path) -> anyhow::Result<fs::File> {
     let file = fs::File::create(out.join(".lock"))?;

@@ -301,6 +301,18 @@ fn experiments_are_checked_before_anything_runs() {
             with("[[method]]\nname = 'a'\nalgorithm = 'centroid'\n[limits]\nmemory = 'lots'\n"),
             "/e.toml: `limits.memory`: expected a size",
         ),
+        (
+            with("[[method]]\nname = 'a'\nalgorithm = 'centroid'\n[limits]\nwall-seconds = nan\n"),
+            "/e.toml: `limits.wall-seconds` is NaN, but expected a number above 0",
+        ),
+        (
+            with("[[method]]\nname = 'a'\nalgorithm = 'centroid'\n[limits]\ncpu-seconds = -1\n"),
+            "/e.toml: `limits.cpu-seconds` is -1, but expected a number above 0",
+        ),
+        (
+            format!("repeats = 4294967295\n{}", with("[[method]]\nname = 'a'\nalgorithm = 'centroid'\n")),
+            "/e.toml: these are more than 1,000,000 runs",
+        ),
     ] {
         let found = problem(&text);
         assert!(found.starts_with(expected), "{text}\n{found}");

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
-use memoir_fuzz::edits::{Edit, edited};
-use memoir_fuzz::models::MODELS;
+use memoir_fuzz::edits::{Edit, PARTS, edited};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 fn main() {
@@ -19,13 +18,12 @@ fn main() {
         let noise: Vec<u8> = (0..32u64)
             .flat_map(|word| xxh3_64_with_seed(&(number * 64 + word).to_le_bytes(), seed).to_le_bytes())
             .collect();
-        let file = &MODELS[number as usize % MODELS.len()];
+        let parts = &PARTS[number as usize % PARTS.len()];
         let mut source = Unstructured::new(&noise);
         let edits: Vec<Edit> = (0..1 + number % 3)
             .filter_map(|_| Edit::arbitrary(&mut source).ok())
             .collect();
-        if let Some(bytes) = edited(file, &edits) {
-            fs::write(Path::new(folder).join(format!("{number:06}.memoir")), bytes).expect("a file");
-        }
+        let path = Path::new(folder).join(format!("{number:06}.memoir"));
+        fs::write(path, edited(parts, &edits)).expect("a file");
     }
 }

@@ -41,6 +41,20 @@ const VOCABULARIES: [(u8, &str); 4] = [
     ),
 ];
 
+const EXPERIMENTS: [&str; 4] = [
+    "title = 'a'\nrepeats = 2\n[limits]\ncpu-seconds = 1.5\nmemory = '2G'\n[[data]]\nname = 'd'\ntrain = 'a.svm'\n\
+     test = 'b.svm'\nweighting = 'raw'\n[[method]]\nname = 'm'\nalgorithm = 'softmax'\noptions = { seed = 1 }\n",
+    "title = 'b'\n[[data]]\nname = 'd'\nsynth = { rows = 10, classes = 3, format = 'csv' }\ntext = { blocks = 'words' }\n\
+     [[method]]\nname = 'x'\nvectors = 'xmc'\ndepth = 3\ntrain = ['t', '{train}']\npredict = ['p', '{model}']\n\
+     only = ['d']\n[[expect]]\ndata = 'd'\nmethod = 'x'\naccuracy = [0.5, 1]\n",
+    "title = 'c'\n[[method]]\nname = 'm'\nalgorithm = 'centroid'\n[scale]\nfactors = [1, 2, 0.5]\ntest-rows = 5\n\
+     base = { rows = 10, classes = 3, features = 9, row-length = 2 }\n[[scale.target]]\nname = 't'\n\
+     sizes = { rows = 1e6, classes = 3e4, features = 1e5, row-length = 30 }\npublished = { m = 3 }\n",
+    "title = 'd'\nabout = \"\"\"x\"\"\"\nthreads = 2\nexternals = []\n[[data]]\nname = 'd'\ntrain = 'a.svm'\ntest = 'b.svm'\n\
+     format = 'libsvm'\nzero-based = true\nsingle-label = true\nlabel-separator = ';'\n[[method]]\nname = 'm'\n\
+     about = 'y'\nalgorithm = 'ovr'\n",
+];
+
 const TEXTS: [&str; 5] = [
     "Red apple, 3/4\" C++ pie",
     "größe İstanbul ΣΊΣΥΦΟΣ",
@@ -84,6 +98,9 @@ fn main() {
             number,
             &[&[*choice, 0][..], text.as_bytes()].concat(),
         );
+    }
+    for (number, text) in EXPERIMENTS.iter().enumerate() {
+        write(&folder.join("experiment"), number, text.as_bytes());
     }
     for (number, text) in TEXTS.iter().enumerate() {
         write(

@@ -16,7 +16,7 @@ use memoir::params::Kind;
 use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Result, Session, parameters};
 
-use crate::margin::{Settings, Solver};
+use crate::margin::{Settings, Solution, Solver};
 use crate::objective::Objective;
 
 parameters! {
@@ -69,9 +69,13 @@ impl Msvm {
 
     /// The classifier.
     pub fn fit(&self, data: &Dataset, session: &Session<'_>) -> Result<Linear> {
+        Ok(self.solve(data, session)?.into_linear(self.min_weight))
+    }
+
+    fn solve(&self, data: &Dataset, session: &Session<'_>) -> Result<Solution> {
         let mut solver = Solver::new(data, &self.settings)?;
         solver.run(session)?;
-        Ok(solver.into_linear(self.min_weight))
+        Ok(solver.into_solution())
     }
 
     /// The objective at the solution that [`Msvm::fit`] finds, before small weights are dropped.
@@ -84,6 +88,8 @@ impl Msvm {
 
 impl Trainer for Msvm {
     fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
-        Ok(Trained::new(self.fit(&request.data, session)?))
+        let solution = self.solve(&request.data, session)?;
+        drop(request);
+        Ok(Trained::new(solution.into_linear(self.min_weight)))
     }
 }

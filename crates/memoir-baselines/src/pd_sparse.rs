@@ -24,7 +24,7 @@ use memoir::params::Kind;
 use memoir::train::{TrainRequest, Trained, Trainer};
 use memoir::{Dataset, Result, Session, parameters};
 
-use crate::margin::{Settings, Solver};
+use crate::margin::{Settings, Solution, Solver};
 use crate::objective::Objective;
 
 parameters! {
@@ -80,12 +80,16 @@ impl PdSparse {
 
     /// The classifier.
     pub fn fit(&self, data: &Dataset, session: &Session<'_>) -> Result<Linear> {
+        Ok(self.solve(data, session)?.into_linear(0.0))
+    }
+
+    fn solve(&self, data: &Dataset, session: &Session<'_>) -> Result<Solution> {
         let mut solver = Solver::new(data, &self.settings)?;
         solver.run(session)?;
         if self.post_passes > 0 {
             solver.solve_again(self.post_passes, session)?;
         }
-        Ok(solver.into_linear(0.0))
+        Ok(solver.into_solution())
     }
 
     /// The objective at the solution that [`PdSparse::fit`] finds, before it is solved again.
@@ -98,6 +102,8 @@ impl PdSparse {
 
 impl Trainer for PdSparse {
     fn train(&self, request: TrainRequest<'_>, session: &Session<'_>) -> Result<Trained> {
-        Ok(Trained::new(self.fit(&request.data, session)?))
+        let solution = self.solve(&request.data, session)?;
+        drop(request);
+        Ok(Trained::new(solution.into_linear(0.0)))
     }
 }

@@ -140,32 +140,47 @@ impl DualWeights {
     }
 
     /// The scorer, without weights below `min_weight` in absolute value. The weights of a feature are
-    /// written down when its turn comes.
+    /// computed when its turn comes, twice: first to count them, so that their lists need not grow, and a
+    /// growing list takes up to three times its memory.
     pub(super) fn into_linear(self, duals: &[RowDuals], min_weight: f32) -> Linear {
-        let keep = |weight: f32| if weight.abs() >= min_weight { weight } else { 0.0 };
+        let mut kept = 0;
+        self.visit_features(duals, min_weight, |weights| kept += weights.len());
         let mut builder = LinearBuilder::new(self.classes);
+        builder.reserve(kept);
+        self.visit_features(duals, min_weight, |weights| {
+            builder.push_feature(weights.iter().copied());
+        });
+        builder.finish(Precision::F32)
+    }
+
+    /// Calls `visit` for each feature with its classes, in order, and their weights: none that is zero or
+    /// below `min_weight` in absolute value.
+    fn visit_features(&self, duals: &[RowDuals], min_weight: f32, mut visit: impl FnMut(&[(u32, f32)])) {
+        let is_kept = |weight: f32| weight != 0.0 && weight.abs() >= min_weight;
         let mut sums = vec![0f32; self.classes];
         let mut classes = Vec::new();
+        let mut kept = Vec::new();
         for feature in 0..self.arrays.len() as u32 {
+            kept.clear();
             if let Some(array) = self.array(feature) {
-                let weights = (0..).zip(&self.values[array]);
-                builder.push_feature(weights.map(|(class, &weight)| (class, keep(weight))));
-                continue;
-            }
-            for &(row, value) in self.occurrences(feature) {
-                for &(class, dual) in &duals[row as usize] {
-                    classes.push(class);
-                    sums[class as usize] += value * dual;
+                let weights = (0..).zip(self.values[array].iter().copied());
+                kept.extend(weights.filter(|entry| is_kept(entry.1)));
+            } else {
+                for &(row, value) in self.occurrences(feature) {
+                    for &(class, dual) in &duals[row as usize] {
+                        classes.push(class);
+                        sums[class as usize] += value * dual;
+                    }
                 }
+                classes.sort_unstable();
+                classes.dedup();
+                let weights = classes
+                    .drain(..)
+                    .map(|class| (class, std::mem::take(&mut sums[class as usize])));
+                kept.extend(weights.filter(|entry| is_kept(entry.1)));
             }
-            classes.sort_unstable();
-            classes.dedup();
-            let weights = classes
-                .drain(..)
-                .map(|class| (class, keep(std::mem::take(&mut sums[class as usize]))));
-            builder.push_feature(weights);
+            visit(&kept);
         }
-        builder.finish(Precision::F32)
     }
 }
 

@@ -316,11 +316,30 @@ impl<'a> Solver<'a> {
         objective
     }
 
+    /// What was found, without the rows it was found on: they can be freed before weights are written down.
+    pub(crate) fn into_solution(self) -> Solution {
+        Solution {
+            weights: self.weights,
+            duals: self.duals,
+        }
+    }
+}
+
+/// Weights, in the form that they were found in.
+pub(crate) struct Solution {
+    weights: Weights,
+    duals: Vec<RowDuals>,
+}
+
+impl Solution {
     /// The classifier, without weights below `min_weight` in absolute value.
     pub(crate) fn into_linear(self, min_weight: f64) -> Linear {
         match self.weights {
             Weights::Summed(weights) => weights.into_linear(&self.duals, min_weight as f32),
-            Weights::Stored(weights) => weights.into_linear(min_weight as f32),
+            Weights::Stored(weights) => {
+                drop(self.duals);
+                weights.into_linear(min_weight as f32)
+            }
         }
     }
 }

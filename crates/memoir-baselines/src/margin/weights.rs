@@ -15,6 +15,15 @@ enum Postings {
     Many(Box<[f32]>),
 }
 
+impl Postings {
+    fn sums(&self) -> &[f32] {
+        match self {
+            Self::Few(_, sums) => sums,
+            Self::Many(sums) => sums,
+        }
+    }
+}
+
 /// Sums of rows by feature and class, and the weights that follow from them.
 #[derive(Debug, Clone)]
 pub(super) struct GrowingWeights {
@@ -117,11 +126,7 @@ impl GrowingWeights {
         let mut squares = 0.0;
         let mut absolutes = 0.0;
         for postings in &self.features {
-            let sums: &[f32] = match postings {
-                Postings::Few(_, sums) => sums,
-                Postings::Many(sums) => sums,
-            };
-            for &sum in sums {
+            for &sum in postings.sums() {
                 let weight = f64::from(self.weight(sum));
                 squares += weight * weight;
                 absolutes += weight.abs();
@@ -138,7 +143,14 @@ impl GrowingWeights {
             let weight = sum - sum.clamp(-l1, l1);
             if weight.abs() >= min_weight { weight } else { 0.0 }
         };
+        let kept: usize = self
+            .features
+            .iter()
+            .map(|postings| postings.sums().iter().filter(|sum| keep(**sum) != 0.0).count())
+            .sum();
         let mut builder = LinearBuilder::new(self.classes);
+        // Lists that grow would take up to three times their memory.
+        builder.reserve(kept);
         for postings in self.features {
             match postings {
                 Postings::Few(classes, sums) => {

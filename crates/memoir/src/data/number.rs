@@ -209,7 +209,10 @@ mod tests {
         fn short_decimals_take_the_fast_way(whole in 0u32..100_000, decimals in 0u32..1000) {
             let text = format!("{whole}.{decimals} ");
             let fast = plain_decimal(text.as_bytes(), |byte| byte == b' ').map(|(value, _)| value);
-            prop_assert!(fast.is_none_or(|value| Ok(value) == text.trim().parse()));
+            // Only what lies next to the middle of two floats is left to the slow way.
+            let nearest: f64 = text.trim().parse().unwrap();
+            let is_certain = (nearest.to_bits() & 0x1fff_ffff).abs_diff(0x1000_0000) > 1;
+            prop_assert_eq!(fast, is_certain.then(|| text.trim().parse().unwrap()));
         }
     }
 }

@@ -233,9 +233,9 @@ def data_tables(data):
         "model",
     ]
     repeats = max(method.made for method in methods)
-    note = (
-        f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n" if repeats > 1 else ""
-    )
+    note = "\nOne run with one seed: no standard deviations.\n"
+    if repeats > 1:
+        note = f"\nMeans of {repeats} runs with different seeds, ± the standard deviation.\n"
     name = data["name"]
     folder = f"experiments/results/{name}"
     links = f"\nAll figures and commands: [`{folder}`](../{folder}/results.md)\n"

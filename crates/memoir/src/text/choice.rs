@@ -34,8 +34,8 @@ const ONE_HELD_OUT_IN: usize = 4;
 /// rows know fewer words than all rows do, makes too much of them.
 const STEMS_GAIN: f64 = 1.005;
 const BOTH_GAIN: f64 = 1.01;
-// In a sample most pairs are met once, so it makes too little of them. Still they must do better than words,
-// and beside runs of characters, which tell what is rare, they must gain.
+// In a sample most pairs are met once, so it makes too little of them. Still they must gain beside runs of
+// characters, which tell what is rare.
 const PAIRS_GAIN: f64 = 0.99;
 const PAIRS_BESIDE_CHARS_GAIN: f64 = 1.0;
 // In long texts they double the time of training, and gained nothing where this was measured.
@@ -46,7 +46,7 @@ const CHARS_GAIN: f64 = 1.03;
 const HEAVY_GAIN: f64 = 1.08;
 const LONGER_GAIN: f64 = 1.01;
 // It costs little, and a sample of few classes makes too little of it.
-const OPENING_GAIN: f64 = 1.0;
+const OPENING_GAIN: f64 = 0.995;
 
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
 /// have words enough in common, and what a sample of classes promised was lost again among all of them.
@@ -132,8 +132,7 @@ impl Look<'_> {
     /// words that open them, then pairs.
     fn search(&mut self) -> Result<Blocks> {
         let stems = !self.params.languages.is_empty();
-        let of_words = self.score("words")?;
-        let (mut units, mut score) = (vec!["words"], of_words);
+        let (mut units, mut score) = (vec!["words"], self.score("words")?);
         if stems {
             let of_stems = self.score("stems")?;
             if of_stems > score * STEMS_GAIN {
@@ -194,7 +193,7 @@ impl Look<'_> {
                 with_pairs = best.clone() + pairs;
             }
         }
-        if self.score(&with_pairs)? > (score * pairs_gain).max(of_words * STEMS_GAIN) {
+        if self.score(&with_pairs)? > score * pairs_gain {
             best = with_pairs;
         }
         Ok(blocks(&best))

@@ -19,6 +19,9 @@ const SHORT_ROW: f32 = 6.0;
 /// Up to this many classes a scan takes hardly longer than scoring cached rivals.
 const FEW_CLASSES: usize = 4096;
 
+/// With this many labels per class, half as much of a long row is left out as with one.
+const MANY_LABELS_PER_CLASS: f32 = 60.0;
+
 /// Sharpness of data without held-out rows to measure it on.
 const USUAL_SHARPNESS: f32 = 7.0;
 
@@ -61,6 +64,13 @@ impl Shape {
 
     fn rows_per_class(&self) -> f32 {
         (self.rows as f32 / self.classes as f32).max(1.0)
+    }
+
+    /// From 1 where classes have few rows each to 0 where they have very many. What is noise in a few rows
+    /// is evidence in hundreds: frequent words then tell which classes are frequent, and nothing else does,
+    /// because there is no intercept.
+    fn small_classes(&self) -> f32 {
+        1.0 / (1.0 + (self.rows_per_class() * self.labels / MANY_LABELS_PER_CLASS).powi(2))
     }
 
     /// From 0 for short rows to 1 for very long ones.
@@ -157,7 +167,8 @@ impl AutoParams {
         let batch = (batch_factor * (shape.classes as f32).sqrt()) as usize;
         let batch = params.batch.unwrap_or(batch).max(1);
         // Small values of long rows are more noise than help, and most of the time goes into them.
-        let trim = number(params.trim, 0.06 * longest * shape.labels.sqrt());
+        let small_classes = shape.small_classes();
+        let trim = number(params.trim, 0.06 * longest * shape.labels.sqrt() * small_classes);
         // A cache of rivals is out of date sooner where rows have several labels, and a scan of few classes
         // costs little.
         let rescan = match effort {
@@ -188,7 +199,7 @@ impl AutoParams {
             // Long rows give many small weights to each of their labels. Few will ever matter.
             least_initial_weight: quantize_weight(number(
                 params.least_initial_weight,
-                0.04 * (shape.labels - 1.0).min(1.0) * longest,
+                0.04 * (shape.labels - 1.0).min(1.0) * longest * small_classes,
             ))
             .max(1),
             batch,
@@ -361,6 +372,15 @@ mod tests {
         assert!(low.passes <= usual.passes && usual.passes <= high.passes);
         assert!(!low.rescan && !usual.rescan && high.rescan);
         assert!(usual.trim > 0.0 && (high.trim - usual.trim).abs() < 1e-6);
+    }
+
+    /// Frequent words tell which classes are frequent: where there are many rows per class, they stay.
+    #[test]
+    fn rows_of_large_classes_are_hardly_trimmed() {
+        let params = SoftmaxParams::default();
+        let trim = |rows_per_class| AutoParams::new(&params, &shape(rows_per_class, 40.0, 4.0)).trim;
+        assert!(trim(2.0) > 0.1, "{}", trim(2.0));
+        assert!(trim(100.0) < 0.03 * trim(2.0), "{}", trim(100.0));
     }
 
     #[test]

@@ -77,3 +77,20 @@ pub(crate) fn is_an_error() {
 /// Elsewhere the system's own message has to do.
 #[cfg(not(unix))]
 pub(crate) fn is_an_error() {}
+
+/// From now on, large blocks of memory that are freed go back to the system at once. The allocator would
+/// otherwise keep up to 32 MB of each kind, and a budget counts what the system sees.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub(crate) fn is_given_back() {
+    const LARGE: libc::c_int = 1 << 18;
+    // SAFETY: it sets numbers of the allocator, before other threads are started.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+    }
+}
+
+/// Elsewhere the allocator decides.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn is_given_back() {}

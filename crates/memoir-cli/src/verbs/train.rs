@@ -23,7 +23,7 @@ use crate::peak_memory::peak_memory;
 use crate::progress::Progress;
 use crate::sources;
 use crate::vocabulary_options::VocabularyOptions;
-use crate::{Context, failure, interrupt};
+use crate::{Context, failure, interrupt, out_of_memory};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -179,6 +179,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
         check_apart(&arguments.model, path)?;
     }
 
+    if arguments.memory_budget.is_some() {
+        out_of_memory::is_given_back();
+    }
     let progress = Progress::new(arguments.running.quiet);
     let session = arguments
         .running

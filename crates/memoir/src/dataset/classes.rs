@@ -144,6 +144,11 @@ impl ClassNames {
         self.ends.len()
     }
 
+    /// Memory that they take.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.text.len() + self.ends.len() * 8 + self.slots.len() * size_of::<Slot>()) as u64
+    }
+
     /// Whether there are no classes.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

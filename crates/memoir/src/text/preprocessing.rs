@@ -85,6 +85,15 @@ impl Preprocessing {
         self.input_features() + usize::from(self.weighting.constant)
     }
 
+    /// Memory that it takes, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        let names = match &self.input {
+            Input::Text(text) => text.vocabulary.memory(),
+            Input::Vectors { .. } => 0,
+        };
+        (names + self.features() * 8) as u64
+    }
+
     /// Number of features of the input.
     pub fn input_features(&self) -> usize {
         match &self.input {

@@ -65,6 +65,11 @@ impl Vocabulary {
         Ok(Self { names, ends, slots })
     }
 
+    /// Memory that it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.names.len() + self.ends.len() * 8 + self.slots.len() * 4
+    }
+
     /// The number of the feature called `name`.
     pub fn find(&self, name: &str) -> Option<u32> {
         let slots: &[u32] = &self.slots;

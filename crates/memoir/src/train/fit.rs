@@ -297,6 +297,7 @@ impl<'a> Prepared<'a> {
                 preprocessing: &preprocessing,
             }),
             shard,
+            held_bytes: preprocessing.bytes() + 2 * classes.bytes(),
         };
         let mut trained = method.trainer().train(request, session)?;
         if let Some(upper_levels) = upper_levels {

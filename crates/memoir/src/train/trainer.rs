@@ -68,6 +68,9 @@ pub struct TrainRequest<'a> {
     /// This process, if it is one of several that train the model together; see [`Support::shards`]. All of
     /// them have the same request. Shard 0 gets the scorer, and the others one of their own classes.
     pub shard: Option<&'a Shard>,
+    /// Memory, in bytes, that the caller holds all the time: names of features and classes and the like. It
+    /// counts where there is a memory budget.
+    pub held_bytes: u64,
 }
 
 impl TrainRequest<'_> {
@@ -79,6 +82,7 @@ impl TrainRequest<'_> {
             base_model: None,
             on_disk: None,
             shard: None,
+            held_bytes: 0,
         }
     }
 }

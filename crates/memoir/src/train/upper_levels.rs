@@ -244,6 +244,7 @@ impl UpperLevels {
             base_model,
             on_disk: None,
             shard: learning.shard,
+            held_bytes: 0,
         };
         learning.method.trainer().train(request, session)
     }

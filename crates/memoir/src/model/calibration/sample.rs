@@ -32,6 +32,17 @@ pub(super) struct ScoredRow<'a> {
 }
 
 impl HeldOutScores {
+    /// Memory that a row takes, about: its candidates, whether each is a label, and its ends.
+    pub(crate) const BYTES_PER_ROW: usize = SET_CANDIDATES * (size_of::<Scored>() + 1) + 24;
+
+    /// Makes room for so many rows, so that no more is taken than they need.
+    pub(crate) fn make_room(&mut self, rows: usize) {
+        self.known.reserve_exact(rows);
+        self.ends.reserve_exact(rows);
+        self.best.reserve_exact(rows * SET_CANDIDATES);
+        self.hits.reserve_exact(rows * SET_CANDIDATES);
+    }
+
     /// Adds a row: the number of its features that the model knows, its classes, best first (of which
     /// [`SET_CANDIDATES`] are kept), and its labels.
     pub fn push(&mut self, known: usize, best: &[Scored], labels: &[u32]) {

@@ -2,12 +2,14 @@
 
 use super::auto_params::AutoParams;
 use super::base_weights::BaseWeights;
+use super::calibration_split::{AsideRows, ROWS_PER_BLOCK};
 use super::centroids::Centroids;
 use super::class_slice::ClassSlice;
 use super::rival_cache::RivalCache;
 use super::rows::QuantizedRows;
 use super::weights::{Layout, LearnedWeights};
 use crate::dataset::Dataset;
+use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::sparse::fixed_point::{Posting, padded};
 use crate::{Error, Result, Session};
 
@@ -19,20 +21,61 @@ pub(super) struct Plan {
     pub(super) cache_rivals: bool,
 }
 
+/// What training holds beside its own rows and weights.
+pub(super) struct Around {
+    classes: usize,
+    /// What the caller holds.
+    held: u64,
+    /// Labels, weights of rows, and the rows as they came.
+    data: u64,
+    /// The same when rows become whole numbers: what they came as is there, too.
+    at_start: u64,
+    /// Rows that are scored for the calibration.
+    scored: usize,
+}
+
+impl Around {
+    /// Around `data`, for a caller that holds so many bytes beside it.
+    pub(super) fn of(data: &Dataset, held: u64) -> Self {
+        Self {
+            classes: data.classes.len(),
+            held,
+            data: data_bytes(data),
+            at_start: data_bytes(data),
+            scored: 0,
+        }
+    }
+
+    /// When `data` has been reduced to this, and rows were set aside.
+    pub(super) fn after_start(&mut self, data: &Dataset, aside: &AsideRows) {
+        self.data = data_bytes(data) + aside.bytes() as u64;
+        self.scored = aside.len();
+    }
+
+    /// What scores for the calibration take: all that are kept, and a block as they are found.
+    fn scores(&self) -> u64 {
+        let kept = self.scored * HeldOutScores::BYTES_PER_ROW;
+        (kept + self.scored.min(ROWS_PER_BLOCK) * (SET_CANDIDATES * 16 + 64)) as u64
+    }
+}
+
 /// The program itself, its threads' stacks, and what the allocator keeps back.
 const PROGRAM: u64 = 12 << 20;
+
+/// The part of the weights' memory that small ones take when they are put aside; most weights are postings.
+const HIDDEN_SHARE: u64 = 4;
 
 /// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(
     base: &BaseWeights<P>,
-    data: &Dataset,
+    around: &Around,
     rows: &QuantizedRows,
     centroids: &Centroids<'_>,
     auto: &AutoParams,
     slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<Plan> {
-    let classes = data.classes.len();
+    let classes = around.classes;
     let free = Plan {
         layout: Layout {
             least: auto.least_initial_weight,
@@ -49,10 +92,16 @@ pub(super) fn plan<P: Posting>(
     slice.combine(&mut support.by_size, u64::saturating_add, session)?;
     let mut threads = [session.threads() as u64];
     slice.combine(&mut threads, u64::max, session)?;
-    let fixed = PROGRAM + data_bytes(data) + rows.bytes() + working_bytes(classes, rows, auto, threads[0]);
+    let working = working_bytes(classes, rows, auto, threads[0]);
+    let at_start = PROGRAM + around.held + around.at_start + rows.bytes() + 8 * rows.len() as u64;
+    let fixed = PROGRAM + around.held + around.data + rows.bytes() + working;
     let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
-        fixed + support.bytes::<P>(classes, plan.layout) + if plan.cache_rivals { memory } else { 0 }
+        let weights = support.bytes::<P>(classes, plan.layout);
+        let training = if plan.cache_rivals { memory } else { 0 };
+        // Small weights are put aside while rows are scored, a byte each.
+        let scoring = around.scores() + weights / HIDDEN_SHARE;
+        at_start.max(fixed + weights + training.max(scoring))
     };
     // A row is dense only where that is no larger than its postings.
     let compact = classes.div_ceil(size_of::<P>() / 2).max(1) as u32;
@@ -72,17 +121,19 @@ pub(super) fn plan<P: Posting>(
             return Ok(plan);
         }
     }
-    let room = budget.saturating_sub(fixed + LearnedWeights::<P>::overhead(rows.width()) as u64);
-    let most = room / size_of::<P>() as u64;
+    let overhead = LearnedWeights::<P>::overhead(rows.width()) as u64;
+    let room = budget.saturating_sub(fixed + overhead + around.scores());
+    let room = if at_start > budget { 0 } else { room };
+    let most = (room - room / (HIDDEN_SHARE + 1)) / size_of::<P>() as u64;
     let total = support.total();
     // Fewer than one weight per class would be no model at all.
     let least = support
         .least_for(most)
         .filter(|_| most >= classes as u64)
         .ok_or_else(|| {
-            let needed = fixed
-                + LearnedWeights::<P>::overhead(rows.width()) as u64
-                + (classes * size_of::<P>()) as u64;
+            let smallest = (classes * size_of::<P>()) as u64;
+            let needed = fixed + overhead + around.scores() + smallest + smallest / HIDDEN_SHARE;
+            let needed = needed.max(at_start);
             Error::Parameter(format!(
                 "the memory budget of {} MB is too small: the data and the smallest model take {} MB",
                 budget.div_ceil(1_000_000),

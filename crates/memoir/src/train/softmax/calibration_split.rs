@@ -13,7 +13,7 @@ use super::class_slice::{ClassSlice, Found};
 use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::sparse::fixed_point::{Answerer, FeatureRows, WEIGHT_UNITS};
-use crate::sparse::{RowView, Scored};
+use crate::sparse::{RowView, Rows, Scored};
 use crate::{Result, Session};
 
 /// How far the weights move for rows that were set aside, as a share of the first step. With a fifth of all
@@ -128,6 +128,54 @@ impl CalibrationRows {
     }
 }
 
+/// The rows that are scored at the end, as they came: others are needed as whole numbers only.
+pub(super) struct AsideRows {
+    /// Their numbers, rising.
+    numbers: Vec<u32>,
+    rows: Rows,
+}
+
+impl AsideRows {
+    /// Of all `rows`; nothing if these are elsewhere.
+    pub(super) fn of(split: &CalibrationRows, rows: &Rows) -> Self {
+        let mut numbers: Vec<u32> = match rows.len() {
+            0 => Vec::new(),
+            _ => split.needed().into_iter().collect(),
+        };
+        numbers.sort_unstable();
+        let mut own = Rows::new();
+        for &number in &numbers {
+            own.push(rows.row(number as usize));
+        }
+        own.set_width(rows.width());
+        Self { numbers, rows: own }
+    }
+
+    /// Row number `row` of all.
+    pub(super) fn row(&self, row: usize) -> RowView<'_> {
+        match self.numbers.binary_search(&(row as u32)) {
+            Ok(place) => self.rows.row(place),
+            Err(_) => RowView {
+                indices: &[],
+                values: &[],
+            },
+        }
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows.entries() * 8 + self.len() * 12
+    }
+}
+
+/// Rows that are scored before what was found is put down: it takes more memory than what is kept of it.
+pub(super) const ROWS_PER_BLOCK: usize = 1 << 12;
+
 /// What the rows set aside score, and those that could not be because a class has no others: without that
 /// class, so their answers are wrong, as those for classes that are not in the training data will be.
 ///
@@ -144,32 +192,36 @@ pub(super) fn scores<'r>(
     let mut rows = aside.rows(data.len(), true);
     rows.extend(&aside.last);
     let wanted = |row: u32| SET_CANDIDATES + data.labels.row(row as usize).len();
-    let (found, units): (Vec<Found>, Vec<f32>) = session.run(|| {
-        let one = |answerer: &mut Answerer, &row: &u32| {
-            let mut found = Found::default();
-            if session.cancel().is_raised() {
-                return (found, 0.0);
+    let (mut scores, mut scored_rows) = (HeldOutScores::default(), Vec::with_capacity(rows.len()));
+    scores.make_room(rows.len());
+    for rows in rows.chunks(ROWS_PER_BLOCK) {
+        let (found, units): (Vec<Found>, Vec<f32>) = session.run(|| {
+            let one = |answerer: &mut Answerer, &row: &u32| {
+                let mut found = Found::default();
+                if session.cancel().is_raised() {
+                    return (found, 0.0);
+                }
+                let (best, unit) =
+                    answerer.find(weights, WEIGHT_UNITS, row_of(row as usize), trim, wanted(row));
+                found.best.extend_from_slice(best);
+                (found, unit)
+            };
+            rows.par_iter().map_init(Answerer::default, one).unzip()
+        });
+        session.check()?;
+        let found = slice.merge(found, |number| wanted(rows[number]), session)?;
+        for ((&row, found), unit) in rows.iter().zip(&found).zip(units) {
+            let (row, labels) = (row as usize, data.labels.row(row as usize));
+            if !labels.is_empty() {
+                let is_lost = |class: &u32| labels.contains(class) && aside.lost.contains(class);
+                let known = found.best.iter().filter(|found| !is_lost(&found.class));
+                let best: Vec<Scored> = known
+                    .take(SET_CANDIDATES)
+                    .map(|found| found.scored(unit))
+                    .collect();
+                scores.push(row_of(row).len(), &best, labels);
+                scored_rows.push(row as u32);
             }
-            let (best, unit) = answerer.find(weights, WEIGHT_UNITS, row_of(row as usize), trim, wanted(row));
-            found.best.extend_from_slice(best);
-            (found, unit)
-        };
-        rows.par_iter().map_init(Answerer::default, one).unzip()
-    });
-    session.check()?;
-    let found = slice.merge(found, |number| wanted(rows[number]), session)?;
-    let (mut scores, mut scored_rows) = (HeldOutScores::default(), Vec::new());
-    for ((&row, found), unit) in rows.iter().zip(&found).zip(units) {
-        let (row, labels) = (row as usize, data.labels.row(row as usize));
-        if !labels.is_empty() {
-            let is_lost = |class: &u32| labels.contains(class) && aside.lost.contains(class);
-            let known = found.best.iter().filter(|found| !is_lost(&found.class));
-            let best: Vec<Scored> = known
-                .take(SET_CANDIDATES)
-                .map(|found| found.scored(unit))
-                .collect();
-            scores.push(row_of(row).len(), &best, labels);
-            scored_rows.push(row as u32);
         }
     }
     Ok((scores, scored_rows))

@@ -12,9 +12,7 @@ use crate::eval::Evaluation;
 use crate::model::{FixedScorer, Scorer};
 use crate::per_thread::PerThread;
 use crate::sparse::Scored;
-use crate::sparse::fixed_point::{
-    FeatureRows, Narrow, Posting, SearchScratch, Wide, quantize_weight, search,
-};
+use crate::sparse::fixed_point::{Narrow, Posting, SearchScratch, Wide, quantize_weight, search};
 use crate::{Event, Result, Session};
 
 /// Postings that a finished scorer can hold.
@@ -138,65 +136,24 @@ fn evaluate<P: Posting>(
     Ok(evaluation)
 }
 
-/// Features whose weights are gathered at a time.
-const FEATURES_PER_TASK: usize = 1024;
+/// Weights smaller than this, in fixed-point units, are not kept.
+pub(super) fn least_weight(auto: &AutoParams) -> i16 {
+    quantize_weight(auto.least_weight).max(1)
+}
 
 /// The scorer that training leaves behind. Where several shards have trained it, shard 0 gets the weights of
 /// all; the others keep a scorer of their own classes.
 pub(super) fn scorer<P: Stored>(
-    weights: &LearnedWeights<P>,
+    weights: LearnedWeights<P>,
     auto: &AutoParams,
     slice: &ClassSlice<'_>,
     session: &Session<'_>,
 ) -> Result<Box<dyn Scorer>> {
-    let (offsets, postings) = kept_weights(weights, auto);
+    let (offsets, postings) = weights.into_postings(least_weight(auto));
     let (offsets, postings) = match slice.shard() {
         Some(shard) => shard_weights::join(offsets, postings, shard, slice, session)?,
         None => (offsets, postings),
     };
     let scorer = FixedScorer::new(slice.all_classes(), offsets, postings);
     Ok(P::boxed(scorer.with_trim(auto.answer_trim)))
-}
-
-/// A scorer of the slice's classes alone, which are counted inside of it.
-pub(super) fn slice_scorer<P: Stored>(weights: &LearnedWeights<P>, auto: &AutoParams) -> FixedScorer<P> {
-    let (offsets, postings) = kept_weights(weights, auto);
-    FixedScorer::new(weights.classes(), offsets, postings)
-}
-
-/// The weights that are large enough to matter: where each feature's begin, and the weights. Gathers them in
-/// parallel: first how many there are, so that they are never held twice.
-fn kept_weights<P: Posting>(weights: &LearnedWeights<P>, auto: &AutoParams) -> (Vec<u64>, Vec<P>) {
-    let least = quantize_weight(auto.least_weight).max(1);
-    let kept = |feature: usize| {
-        let stored = weights.stored(feature as u32);
-        stored.filter(move |(_, weight)| weight.abs() >= least)
-    };
-    let count = |feature: usize| weights.count(feature as u32, least) as u64;
-    let counts: Vec<u64> = (0..weights.features()).into_par_iter().map(count).collect();
-    let mut offsets = Vec::with_capacity(counts.len() + 1);
-    offsets.push(0);
-    offsets.extend(counts.iter().scan(0, |end, count| {
-        *end += count;
-        Some(*end)
-    }));
-    drop(counts);
-    let mut postings = vec![P::new(0, 0); offsets[weights.features()] as usize];
-    let mut rest = &mut postings[..];
-    let mut tasks = Vec::new();
-    for first in (0..weights.features()).step_by(FEATURES_PER_TASK) {
-        let end = weights.features().min(first + FEATURES_PER_TASK);
-        let task;
-        (task, rest) = rest.split_at_mut((offsets[end] - offsets[first]) as usize);
-        tasks.push((first..end, task));
-    }
-    tasks
-        .into_par_iter()
-        .with_max_len(1)
-        .for_each(|(features, task)| {
-            for (index, (class, weight)) in task.iter_mut().zip(features.flat_map(kept)) {
-                *index = P::new(class, weight);
-            }
-        });
-    (offsets, postings)
 }

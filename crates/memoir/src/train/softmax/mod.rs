@@ -48,12 +48,13 @@ use crate::sparse::Rows;
 use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
 use crate::train::origin::sum_of_weights;
-use crate::train::{Support, TrainRequest, Trained, Trainer};
+use crate::train::{BaseModel, Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
 use auto_params::{AutoParams, ENTROPY_WEIGHTING, EffectiveLength, LENGTH_POWER, Shape};
 use base_weights::BaseWeights;
-use calibration_split::CalibrationRows;
+use budget::Around;
+use calibration_split::{AsideRows, CalibrationRows};
 use centroids::Centroids;
 use class_reweighting::ClassReweighting;
 use class_slice::ClassSlice;
@@ -90,9 +91,9 @@ impl Trainer for Softmax {
         // same processor.
         session.run(|| {
             if request.data.classes.len() <= Narrow::CLASSES {
-                train::<Narrow>(&self.params, &request, session)
+                train::<Narrow>(&self.params, request, session)
             } else {
-                train::<Wide>(&self.params, &request, session)
+                train::<Wide>(&self.params, request, session)
             }
         })
     }
@@ -119,10 +120,10 @@ impl Trainer for Softmax {
 
 fn train<P: Posting + Stored>(
     params: &SoftmaxParams,
-    request: &TrainRequest<'_>,
+    mut request: TrainRequest<'_>,
     session: &Session<'_>,
 ) -> Result<Trained> {
-    let (data, held_out) = (&request.data, request.held_out);
+    let (mut data, held_out) = (std::mem::take(&mut request.data), request.held_out);
     if data.labels.total() == 0 {
         return Err(Error::Unlearnable(
             "no row has a label, so there is nothing to learn".to_owned(),
@@ -140,15 +141,15 @@ fn train<P: Posting + Stored>(
         None => BaseWeights::none(),
     };
     let shape = match request.on_disk {
-        None => Shape::of(data, base.rows),
-        Some(on_disk) => shape_on_disk(on_disk, data, session)?,
+        None => Shape::of(&data, base.rows),
+        Some(on_disk) => shape_on_disk(on_disk, &data, session)?,
     };
     let mut auto = AutoParams::new(params, &shape);
-    let with_replay = (!base.replay.is_empty()).then(|| replay::joined(data, &base.replay, base.mean_weight));
-    let all = with_replay.as_ref().unwrap_or(data);
+    let mut with_replay =
+        (!base.replay.is_empty()).then(|| replay::joined(&data, &base.replay, base.mean_weight));
     let choose_split = || match (held_out, request.on_disk) {
-        (None, None) => CalibrationRows::choose(data, &base.class_counts),
-        (None, Some(on_disk)) => CalibrationRows::choose_by(|| on_disk.disk.take_hashes(), data, &[]),
+        (None, None) => CalibrationRows::choose(&data, &base.class_counts),
+        (None, Some(on_disk)) => CalibrationRows::choose_by(|| on_disk.disk.take_hashes(), &data, &[]),
         // Held-out rows are as good.
         (Some(_), _) => CalibrationRows::empty(),
     };
@@ -161,11 +162,26 @@ fn train<P: Posting + Stored>(
         learning_rates = update::rates(counts, entries, auto.rare_power);
         store = Some(made);
     } else {
-        rows = QuantizedRows::new(&all.rows, auto.trim);
+        rows = QuantizedRows::new(&with_replay.as_ref().unwrap_or(&data).rows, auto.trim);
         (split, learning_rates) =
             rayon::join(choose_split, || update::learning_rates(&rows, auto.rare_power));
         store = None;
     }
+    let fingerprint = match (session.checkpoints(), request.on_disk) {
+        (None, _) => 0,
+        (Some(_), None) => data.fingerprint(),
+        (Some(_), Some(on_disk)) => data.fingerprint() ^ on_disk.disk.set.fingerprint(),
+    };
+    let replay = Kept::of(params, &data, request.base_model.as_ref());
+    let aside = AsideRows::of(&split, &data.rows);
+    let mut around = Around::of(&data, request.held_bytes);
+    // From now on rows are whole numbers; what they were made of would be more than half of the memory.
+    data.rows = Rows::new();
+    if let Some(with_replay) = &mut with_replay {
+        with_replay.rows = Rows::new();
+    }
+    let (data, all) = (&data, with_replay.as_ref().unwrap_or(&data));
+    around.after_start(all, &aside);
     let row_weights = split.row_weights(data);
     let by_class = match &store {
         Some(store) => Some(store.by_class(data, session)?),
@@ -177,7 +193,7 @@ fn train<P: Posting + Stored>(
     }
     .with_row_weights(row_weights.as_deref())
     .with_slice(slice);
-    let plan = budget::plan(base, all, &rows, &centroids, &auto, slice, session)?;
+    let plan = budget::plan(base, &around, &rows, &centroids, &auto, slice, session)?;
     let mut weights = LearnedWeights::starting(base, &centroids, slice, plan.layout, session)?;
     drop(centroids);
     drop((row_weights, by_class));
@@ -219,10 +235,6 @@ fn train<P: Posting + Stored>(
     let batches_per_pass = order.len().div_ceil(auto.batch);
     let rounds = batches_per_pass * auto.passes;
     let mut best = finish::Best::new(held_out, session);
-    let fingerprint = || match request.on_disk {
-        None => data.fingerprint(),
-        Some(on_disk) => data.fingerprint() ^ on_disk.disk.set.fingerprint(),
-    };
     let mut keeper = Keeper::new(params, base, fingerprint, held_out, slice, session);
     let learned = Learned {
         weights: &mut weights,
@@ -303,18 +315,19 @@ fn train<P: Posting + Stored>(
     best.restore(&mut weights);
     let (mut scores, mut scored_rows) = (None, Vec::new());
     let mut waiting = split.rows(data.len(), true);
+    drop(cache);
     if !waiting.is_empty() {
-        let before = finish::slice_scorer(&weights, &auto);
+        let hidden = weights.hide(finish::least_weight(&auto));
         let row_of = |row: usize| match &store {
             Some(store) => store.aside_row(row),
-            None => data.rows.row(row),
+            None => aside.row(row),
         };
-        let weights_before = (&before, auto.answer_trim);
+        let weights_before = (&weights, auto.answer_trim);
         let of_split = calibration_split::scores(&split, weights_before, data, row_of, slice, session)?;
         scores = Some(of_split.0);
         scored_rows = of_split.1;
         learner.set_window(RowsHandle::All(&rows));
-        drop(before);
+        weights.unhide(hidden);
         waiting.shuffle(&mut random);
         for (number, batch) in waiting.chunks(auto.batch).enumerate() {
             let step = Step {
@@ -324,10 +337,10 @@ fn train<P: Posting + Stored>(
             learner.learn(&mut weights, batch, RivalSource::Scan(None), step, session)?;
         }
     }
-    drop((learner, cache, order));
-    let replay = Kept::of(params, request);
+    drop((learner, order));
+    drop(rows);
     Ok(Trained {
-        scorer: finish::scorer(&weights, &auto, slice, session)?,
+        scorer: finish::scorer(weights, &auto, slice, session)?,
         calibration_scores: scores,
         calibration_rows: scored_rows,
         resolved: auto.named(replay.limit),
@@ -354,8 +367,7 @@ struct Kept {
 
 impl Kept {
     /// As many as asked for; unless told otherwise, a model goes on keeping as many as the one it continues.
-    fn of(params: &SoftmaxParams, request: &TrainRequest<'_>) -> Self {
-        let (data, base) = (&request.data, request.base_model.as_ref());
+    fn of(params: &SoftmaxParams, data: &Dataset, base: Option<&BaseModel<'_>>) -> Self {
         let limit = params
             .keep_rows
             .unwrap_or_else(|| base.map_or(0, |base| base.replay_limit));

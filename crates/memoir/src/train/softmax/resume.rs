@@ -42,7 +42,7 @@ impl Keeper {
     pub(super) fn new<P: Posting>(
         params: &SoftmaxParams,
         base: &BaseWeights<P>,
-        data: impl FnOnce() -> u64,
+        data: u64,
         valid: Option<&Dataset>,
         slice: &ClassSlice<'_>,
         session: &Session<'_>,
@@ -65,7 +65,7 @@ impl Keeper {
                     xxh3_64(env!("CARGO_PKG_VERSION").as_bytes()),
                     "another version of this program",
                 ),
-                of(data(), "other rows to learn from"),
+                of(data, "other rows to learn from"),
                 of(valid.map_or(0, Dataset::fingerprint), "other held-out rows"),
                 of(base.fingerprint(), "another model to go on from"),
                 of(xxh3_64(options.as_bytes()), "other options"),

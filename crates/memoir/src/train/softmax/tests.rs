@@ -191,7 +191,16 @@ fn inexact_searches_are_compared_with_an_exact_scan() {
         let base = BaseWeights::<Narrow>::none();
         let centroids = Centroids::new(&data, &rows, &base.class_counts, auto.initial_scale);
         let slice = ClassSlice::whole(40);
-        let plan = budget::plan(&base, &data, &rows, &centroids, &auto, &slice, &session).unwrap();
+        let plan = budget::plan(
+            &base,
+            &budget::Around::of(&data, 0),
+            &rows,
+            &centroids,
+            &auto,
+            &slice,
+            &session,
+        )
+        .unwrap();
         let weights = LearnedWeights::starting(&base, &centroids, &slice, plan.layout, &session).unwrap();
         let order: Vec<u32> = (0..400).collect();
         let mut search = RivalSearch::new(&data, &rows, 12, auto.tail, &session);
@@ -309,7 +318,7 @@ proptest! {
         let quantized = QuantizedRows::new(&data.rows, auto.trim);
         let centroids = Centroids::new(&data, &quantized, &[], auto.initial_scale);
         let slice = ClassSlice::whole(data.classes.len());
-        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &data, &quantized, &centroids, &auto, &slice, &session);
+        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &budget::Around::of(&data, 0), &quantized, &centroids, &auto, &slice, &session);
         let trained = Softmax::default().scorer(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {

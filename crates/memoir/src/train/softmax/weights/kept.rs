@@ -1,0 +1,99 @@
+//! Which weights are large enough to be kept, found in the memory that all of them have.
+
+use super::{LearnedWeights, SPARSE};
+use crate::sparse::fixed_point::{Posting, padded};
+
+impl<P: Posting> LearnedWeights<P> {
+    /// Sets weights smaller than `least` to zero, and gives what they were for [`LearnedWeights::unhide`].
+    pub(in crate::train::softmax) fn hide(&mut self, least: i16) -> Hidden {
+        let is_small = |weight: i16| weight.unsigned_abs() < least.unsigned_abs();
+        let small = |weights: &[i16]| weights.iter().filter(|&&weight| is_small(weight)).count();
+        let of_postings = self.postings.iter();
+        let count = of_postings.filter(|posting| is_small(posting.weight())).count() + small(&self.dense);
+        let mut hidden = Hidden::new(least, count);
+        for posting in self
+            .postings
+            .iter_mut()
+            .filter(|posting| is_small(posting.weight()))
+        {
+            hidden.push(posting.weight());
+            *posting = P::new(posting.class(), 0);
+        }
+        for weight in self.dense.iter_mut().filter(|weight| is_small(**weight)) {
+            hidden.push(std::mem::take(weight));
+        }
+        hidden
+    }
+
+    /// Puts back what [`LearnedWeights::hide`] took out of these weights, which did not change meanwhile.
+    pub(in crate::train::softmax) fn unhide(&mut self, hidden: Hidden) {
+        let mut values = hidden.into_values();
+        for posting in self.postings.iter_mut().filter(|posting| posting.weight() == 0) {
+            *posting = P::new(posting.class(), values.next().unwrap_or(0));
+        }
+        for weight in self.dense.iter_mut().filter(|weight| **weight == 0) {
+            *weight = values.next().unwrap_or(0);
+        }
+    }
+
+    /// Leaves the weights that are not smaller than `least`, as postings by feature, in the memory of all.
+    pub(in crate::train::softmax) fn into_postings(mut self, least: i16) -> (Vec<u64>, Vec<P>) {
+        let mut offsets = vec![0u64; self.features() + 1];
+        for feature in 0..self.features() {
+            offsets[feature + 1] = offsets[feature] + self.count(feature as u32, least) as u64;
+        }
+        // What stays of the postings moves to the front, then each feature's from the back to its place.
+        self.postings
+            .retain(|posting| posting.weight().unsigned_abs() >= least.unsigned_abs());
+        let mut end = self.postings.len();
+        let total = offsets[self.features()] as usize;
+        self.postings.reserve_exact(total - end);
+        self.postings.resize(total, P::new(0, 0));
+        let row = padded(self.classes);
+        for feature in (0..self.features()).rev() {
+            let place = offsets[feature] as usize..offsets[feature + 1] as usize;
+            if self.slots[feature] == SPARSE {
+                let start = end - place.len();
+                self.postings.copy_within(start..end, place.start);
+                end = start;
+            } else {
+                let dense = &self.dense[self.slots[feature] as usize * row..][..row];
+                let kept = (0u32..).zip(dense);
+                let kept = kept.filter(|(_, weight)| weight.unsigned_abs() >= least.unsigned_abs());
+                for (posting, (class, &weight)) in self.postings[place].iter_mut().zip(kept) {
+                    *posting = P::new(class, weight);
+                }
+            }
+        }
+        self.postings.shrink_to_fit();
+        (offsets, self.postings)
+    }
+}
+
+/// Small weights that were taken out: a byte each where they fit one.
+pub(in crate::train::softmax) struct Hidden {
+    bytes: Vec<i8>,
+    words: Vec<i16>,
+}
+
+impl Hidden {
+    /// For so many weights, all smaller than `least`.
+    fn new(least: i16, count: usize) -> Self {
+        let fit = i8::try_from(least).is_ok();
+        Self {
+            bytes: Vec::with_capacity(if fit { count } else { 0 }),
+            words: Vec::with_capacity(if fit { 0 } else { count }),
+        }
+    }
+
+    fn push(&mut self, weight: i16) {
+        match i8::try_from(weight) {
+            Ok(weight) if self.words.capacity() == 0 => self.bytes.push(weight),
+            _ => self.words.push(weight),
+        }
+    }
+
+    fn into_values(self) -> impl Iterator<Item = i16> {
+        self.bytes.into_iter().map(i16::from).chain(self.words)
+    }
+}

@@ -239,7 +239,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     }
     progress.clear();
     if !arguments.running.quiet {
-        print(&(summary(&model, &arguments.model, start.elapsed())? + "\n"))?;
+        print(&(summary(&model, arguments, start.elapsed())? + "\n"))?;
     }
     Ok(())
 }
@@ -314,7 +314,7 @@ fn check_target(path: &Path) -> anyhow::Result<()> {
 }
 
 /// What was made, in two lines.
-fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String> {
+fn summary(model: &Model, arguments: &Arguments, time: Duration) -> anyhow::Result<String> {
     let made = model.summary()?;
     let weights = made.weights.map_or(String::new(), |weights| {
         format!(", {}", show_counted(weights as u64, "weight"))
@@ -326,7 +326,12 @@ fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String>
         format!(", keeps {}", show_counted(kept as u64, "row"))
     });
     let peak = peak_memory().map_or(String::new(), |bytes| {
-        format!(", peak memory {}", show_size(bytes))
+        // Texts are read before it is known how many features they have.
+        let above = arguments.memory_budget.filter(|&budget| bytes > budget);
+        let above = above.map_or(String::new(), |budget| {
+            format!(" (above the budget of {})", show_size(budget))
+        });
+        format!(", peak memory {}{above}", show_size(bytes))
     });
     Ok(format!(
         "{}: {}{row_weights}, {}, {}{weights}{kept}\nwrote {} ({}) in {}{peak}",
@@ -334,7 +339,7 @@ fn summary(model: &Model, path: &Path, time: Duration) -> anyhow::Result<String>
         show_counted(made.rows, "row"),
         show_counted(made.classes as u64, "class"),
         show_counted(made.features as u64, "feature"),
-        path.display(),
+        arguments.model.display(),
         show_size(made.file_bytes),
         show_time(time)
     ))

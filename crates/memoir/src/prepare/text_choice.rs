@@ -71,7 +71,8 @@ fn held_out(labels: &LabelSets, examples: usize, share: f64, session: &Session<'
 /// settings apart with fewer rows than accuracy alone.
 pub(crate) fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
     // Of what these runs tell, nothing is about the model that the user waits for.
-    let quiet = session.quiet()?;
+    // A budget is for that model: told by a sample, what it needs would be wrong.
+    let quiet = session.quiet()?.with_memory_budget(None);
     let trained = SoftmaxParams::default()
         .trainer()?
         .train(TrainRequest::new(training), &quiet)?;

@@ -316,9 +316,18 @@ proptest! {
         let session = session(1).with_memory_budget(Some(budget));
         let auto = AutoParams::new(&Softmax::default().params, &Shape::of(&data, 0));
         let quantized = QuantizedRows::new(&data.rows, auto.trim);
-        let centroids = Centroids::new(&data, &quantized, &[], auto.initial_scale);
+        // As training does: rows that came are freed, but for those that are scored at the end.
+        let split = CalibrationRows::choose(&data, &[]);
+        let aside = AsideRows::of(&split, &data.rows);
+        let mut around = Around::of(&data, 0);
+        let reduced = Dataset { rows: Rows::new(), ..data.clone() };
+        around.after_start(&reduced, &aside);
+        let row_weights = split.row_weights(&data);
+        let centroids = Centroids::new(&data, &quantized, &[], auto.initial_scale)
+            .with_row_weights(row_weights.as_deref());
         let slice = ClassSlice::whole(data.classes.len());
-        let plan = budget::plan::<Narrow>(&BaseWeights::none(), &budget::Around::of(&data, 0), &quantized, &centroids, &auto, &slice, &session);
+        let base = BaseWeights::<Narrow>::none();
+        let plan = budget::plan(&base, &around, &quantized, &centroids, &auto, &slice, &session);
         let trained = Softmax::default().scorer(&data, None, &session);
         prop_assert_eq!(plan.is_ok(), trained.is_ok());
         if let Ok(plan) = plan {

@@ -97,3 +97,68 @@ impl Hidden {
         self.bytes.into_iter().map(i16::from).chain(self.words)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::fixed_point::Narrow;
+
+    /// Two features of five classes: one as postings, one dense; zeros are among the weights.
+    fn weights() -> LearnedWeights<Narrow> {
+        let postings = [(0, 200), (1, -3), (2, 0), (4, 127)];
+        let mut dense = vec![0; padded(5)];
+        dense[..5].copy_from_slice(&[5, -300, 0, 128, -128]);
+        LearnedWeights {
+            classes: 5,
+            starts: vec![0, 4, 4],
+            postings: postings
+                .map(|(class, weight)| Narrow::new(class, weight))
+                .to_vec(),
+            slots: vec![SPARSE, 0],
+            dense_features: vec![1],
+            dense,
+            largest: vec![200, 300],
+        }
+    }
+
+    fn values(weights: &LearnedWeights<Narrow>) -> Vec<(u32, i16)> {
+        let postings = weights
+            .postings
+            .iter()
+            .map(|posting| (posting.class(), posting.weight()));
+        postings
+            .chain((0u32..).zip(weights.dense.iter().copied()))
+            .collect()
+    }
+
+    #[test]
+    fn hidden_weights_come_back() {
+        // Sizes below 128 fit a byte, larger ones do not.
+        for least in [0, 1, 4, 127, 128, 129, 300, i16::MAX] {
+            let mut changed = weights();
+            let hidden = changed.hide(least);
+            let expected = values(&weights()).into_iter().map(|(class, weight)| {
+                let is_kept = weight.unsigned_abs() >= least.unsigned_abs();
+                (class, if is_kept { weight } else { 0 })
+            });
+            assert_eq!(
+                values(&changed),
+                expected.collect::<Vec<_>>(),
+                "hidden below {least}"
+            );
+            changed.unhide(hidden);
+            assert_eq!(values(&changed), values(&weights()), "put back below {least}");
+        }
+    }
+
+    #[test]
+    fn large_weights_become_postings_by_feature() {
+        let (offsets, postings) = weights().into_postings(127);
+        let found: Vec<_> = postings
+            .iter()
+            .map(|posting| (posting.class(), posting.weight()))
+            .collect();
+        assert_eq!(offsets, [0, 2, 5]);
+        assert_eq!(found, [(0, 200), (4, 127), (1, -300), (3, 128), (4, -128)]);
+    }
+}

@@ -3,12 +3,15 @@
 //! Each level is a scorer of its own over *groups*, the classes that have an ancestor in common. The score
 //! of a class is its own, and `weight` times that of its group at each level. A class with few rows so gets
 //! what its relatives have taught the group. Only the best classes by their own scores are looked at: groups
-//! count little, so none of the others could win.
+//! count little, so none of the others could win. Names that are found in the row (`name_matches.rs`) count
+//! in the same way.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration::SET_CANDIDATES;
+use super::name_matches::{NameMatches, NameWeights};
 use super::{LoadScorer, NewNumbers, Precision, Scorer, Scratch, Tensor};
 use crate::Result;
 use crate::sparse::{RowView, Scored};
@@ -16,8 +19,15 @@ use crate::sparse::{RowView, Scored};
 /// Name of the kind of scorer.
 pub(super) const MIXED: &str = "mixed";
 
+/// The same where names count. Programs that know no names must not answer without them.
+pub(super) const NAMED: &str = "named";
+
 /// Classes that are looked at, by their own scores.
 const SEARCHED: usize = 100;
+
+/// The same where there are names and no levels: fewer cost less. How much names count was chosen with as
+/// many.
+const SEARCHED_BY_NAME: usize = SET_CANDIDATES;
 
 /// The array that says which group of level `number`, counted from 1, each class belongs to.
 pub(super) fn groups_array(number: usize) -> String {
@@ -47,6 +57,9 @@ pub(super) struct StoredMixed {
     /// Kind of the scorer of the classes.
     pub(super) scorer: String,
     pub(super) levels: Vec<StoredLevel>,
+    /// How much names count that are found in a row, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) names: Option<NameWeights>,
 }
 
 /// What a model file's header says of one level.
@@ -64,6 +77,7 @@ pub(super) struct StoredLevel {
 pub struct Mixed {
     inner: Box<dyn Scorer>,
     levels: Vec<Level>,
+    names: Option<NameMatches>,
 }
 
 /// Reusable memory.
@@ -78,7 +92,32 @@ struct Buffers {
 impl Mixed {
     /// `inner` with `levels`, each of which has a group for each class of `inner`.
     pub(crate) fn new(inner: Box<dyn Scorer>, levels: Vec<Level>) -> Self {
-        Self { inner, levels }
+        Self {
+            inner,
+            levels,
+            names: None,
+        }
+    }
+
+    /// The same with names that are looked for in rows.
+    pub(crate) fn with_names(self, names: NameMatches) -> Self {
+        Self {
+            names: Some(names),
+            ..self
+        }
+    }
+
+    /// The scorer of the classes alone if nothing is mixed in.
+    pub(crate) fn simplified(self) -> Box<dyn Scorer> {
+        if self.levels.is_empty() && self.names.is_none() {
+            return self.inner;
+        }
+        Box::new(self)
+    }
+
+    /// The names that are looked for in rows, if they are.
+    pub fn names(&self) -> Option<&NameMatches> {
+        self.names.as_ref()
     }
 
     /// What scores the classes themselves.
@@ -105,6 +144,7 @@ impl Mixed {
                     depth: level.depth,
                 })
                 .collect(),
+            names: self.names.as_ref().map(NameMatches::weights),
         }
     }
 
@@ -162,7 +202,7 @@ pub(super) fn check_groups(
 
 impl Scorer for Mixed {
     fn kind(&self) -> &'static str {
-        MIXED
+        if self.names.is_some() { NAMED } else { MIXED }
     }
 
     fn loader(&self) -> LoadScorer {
@@ -185,7 +225,12 @@ impl Scorer for Mixed {
             scores,
         } = scratch.get::<Buffers>();
         levels.resize_with(self.levels.len(), Scratch::default);
-        self.inner.top_k(row, k.max(SEARCHED), inner, out);
+        let searched = if self.levels.is_empty() {
+            SEARCHED_BY_NAME
+        } else {
+            SEARCHED
+        };
+        self.inner.top_k(row, k.max(searched), inner, out);
         for (level, scratch) in self.levels.iter().zip(levels) {
             let count = level.scorer.classes();
             level.scorer.top_k(row, count, scratch, groups);
@@ -202,6 +247,11 @@ impl Scorer for Mixed {
                 scored.score += level.weight * score.copied().unwrap_or(0.0);
             }
         }
+        if let Some(names) = &self.names {
+            for scored in out.iter_mut() {
+                scored.score += names.score(row, scored.class);
+            }
+        }
         out.sort_unstable_by(Scored::order);
         out.truncate(k);
     }
@@ -214,6 +264,7 @@ impl Scorer for Mixed {
             tensors.extend(arrays.map(|(name, array)| (prefix.clone() + &name, array)));
             tensors.push((groups_array(number), Tensor::U32(&level.group_of)));
         }
+        tensors.extend(self.names.iter().flat_map(NameMatches::tensors));
         tensors
     }
 
@@ -241,6 +292,7 @@ impl Scorer for Mixed {
         for level in &mut self.levels {
             level.group_of = new_numbers.combine(level.group_of.iter().copied(), |first, _| first);
         }
+        self.names = self.names.map(|names| names.with_classes(new_numbers));
         Ok(self)
     }
 
@@ -253,6 +305,9 @@ impl Scorer for Mixed {
         for level in &self.levels {
             check_groups(&level.group_of, self.classes(), level.scorer.classes())?;
             level.scorer.check_content()?;
+        }
+        if let Some(names) = &self.names {
+            names.check(self.classes(), self.features())?;
         }
         self.inner.check_content()
     }
@@ -269,6 +324,9 @@ impl Scorer for Mixed {
         for (level, group) in self.groups(class) {
             let of_group = level.scorer.contributions(row, group)?;
             add_weighted(&mut shares, &of_group, level.weight);
+        }
+        if let Some(names) = &self.names {
+            add_weighted(&mut shares, &names.shares(row, class), 1.0);
         }
         Some(shares)
     }

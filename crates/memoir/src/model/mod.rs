@@ -18,6 +18,7 @@ mod inspect;
 mod linear;
 mod merged;
 mod mixed;
+mod name_matches;
 mod new_numbers;
 mod opened;
 mod output;
@@ -57,6 +58,8 @@ pub use inspect::{CalibrationSummary, ClassSize, Summary, TensorSummary, Vocabul
 pub use linear::{LINEAR, Linear};
 pub use merged::{Merged, Rule};
 pub use mixed::{Level, Mixed};
+pub(crate) use name_matches::Found;
+pub use name_matches::{NameFeatures, NameMatches, NameWeights};
 pub use new_numbers::NewNumbers;
 pub use output::write_beside;
 pub use overrides::Overrides;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::container::Container;
 use super::file::{json, parse};
 use super::merged::{MEMBERS, MERGED, Merged, Rule};
-use super::mixed::{Level, MIXED, Mixed, StoredMixed, check_groups, groups_array, level_prefix};
+use super::mixed::{Level, MIXED, Mixed, NAMED, StoredMixed, check_groups, groups_array, level_prefix};
+use super::name_matches::{FEATURES, NameMatches, RARITY, STARTS};
 use super::{Scorer, ScorerKind, TensorSource};
 use crate::Result;
 
@@ -73,7 +74,7 @@ pub(super) fn load_scorer(container: &Container, kinds: &[ScorerKind]) -> Result
 }
 
 fn load_unmerged(kind: &str, container: &Container, kinds: &[ScorerKind]) -> Result<Box<dyn Scorer>> {
-    if kind != MIXED {
+    if kind != MIXED && kind != NAMED {
         return (find_kind(kind, container, kinds)?.load)(container);
     }
     let about: StoredMixed = parse(container, MIXED)?;
@@ -103,7 +104,23 @@ fn load_unmerged(kind: &str, container: &Container, kinds: &[ScorerKind]) -> Res
             depth: level.depth,
         });
     }
-    Ok(Box::new(Mixed::new(inner, levels)))
+    let shape = (inner.classes(), inner.features());
+    let mixed = Mixed::new(inner, levels);
+    if kind == MIXED {
+        return Ok(Box::new(mixed));
+    }
+    let weights = about.names.ok_or_else(|| {
+        let message = format!("`{MIXED}` does not say how much names count");
+        container.invalid(message)
+    })?;
+    let arrays = (
+        container.u32(STARTS)?,
+        container.u32(FEATURES)?,
+        container.f32(RARITY)?,
+    );
+    let names =
+        NameMatches::from_storage(arrays, weights, shape).map_err(|message| container.invalid(message))?;
+    Ok(Box::new(mixed.with_names(names)))
 }
 
 fn find_kind(kind: &str, container: &Container, kinds: &[ScorerKind]) -> Result<ScorerKind> {

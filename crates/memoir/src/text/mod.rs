@@ -21,6 +21,7 @@ mod counting;
 mod features;
 mod growth;
 mod language;
+mod name_features;
 mod normalize;
 mod params;
 mod parts;

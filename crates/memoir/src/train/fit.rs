@@ -3,6 +3,7 @@
 
 use super::base_model::check_base_model;
 use super::hold_out::{check_share, hold_out};
+use super::name_matches::NameSearch;
 use super::origin::{chosen, origin};
 use super::upper_levels::{Learning, UpperLevels};
 use super::{BaseModel, TrainRequest, Trained};
@@ -11,7 +12,7 @@ use crate::class_vocabulary::ClassVocabulary;
 use crate::data::ReadReport;
 use crate::dataset::{ClassNames, Dataset};
 use crate::model::calibration::{Basis, Calibration};
-use crate::model::{Model, Origin, Overrides};
+use crate::model::{Mixed, Model, Origin, Overrides};
 use crate::params::Parameters;
 use crate::prepare::{
     BaseRows, DiskData, DiskRows, Examples, PrepOptions, TrainingData, VocabularyRequest, WeightingChoice,
@@ -288,6 +289,13 @@ impl<'a> Prepared<'a> {
                 session,
             )
         };
+        let name_search = NameSearch::of(
+            method,
+            base,
+            vocabulary.as_ref(),
+            (&data, &preprocessing, stop_by.as_ref()),
+            session,
+        );
         let request = TrainRequest {
             data,
             held_out: stop_by.as_ref(),
@@ -300,6 +308,7 @@ impl<'a> Prepared<'a> {
             held_bytes: preprocessing.bytes() + 2 * classes.bytes(),
         };
         let mut trained = method.trainer().train(request, session)?;
+        let mut levels = Vec::new();
         if let Some(upper_levels) = upper_levels {
             let learning = Learning {
                 method,
@@ -307,8 +316,14 @@ impl<'a> Prepared<'a> {
                 base: base.map(|base| (base, &preprocessing)),
                 shard,
             };
-            trained = upper_levels.mix_in(trained, &learning, session)?;
+            (trained, levels) = upper_levels.mix_in(trained, &learning, session)?;
         }
+        let mut mixed = Mixed::new(trained.scorer, levels);
+        if let Some(search) = name_search.filter(|_| shard.is_none_or(|shard| shard.index() == 0)) {
+            let known = (&mut trained.calibration_scores, &trained.calibration_rows[..]);
+            mixed = search.add_to(mixed, known, stop_by.as_ref(), session);
+        }
+        trained.scorer = mixed.simplified();
         origin.chosen = chosen(method, std::mem::take(&mut trained.resolved));
         Ok(Learned {
             trained,

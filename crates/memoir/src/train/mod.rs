@@ -6,6 +6,7 @@ mod descriptions;
 mod fit;
 pub(crate) mod hold_out;
 pub mod margin;
+mod name_matches;
 mod origin;
 pub mod softmax;
 mod trainer;

@@ -9,12 +9,13 @@ mod scores;
 
 use rustc_hash::FxHashMap;
 
-use self::scores::{GroupedScores, LEAST_ROWS};
+use self::scores::GroupedScores;
+pub(super) use self::scores::{LEAST_ROWS, mean_and_error};
 use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
 use crate::class_vocabulary::Hierarchy;
 use crate::dataset::{CalibrationSplit, Dataset, LabelSets};
-use crate::model::{Level, Mixed, Model};
+use crate::model::{Level, Model};
 use crate::shards::Shard;
 use crate::sparse::Rows;
 use crate::text::Preprocessing;
@@ -136,13 +137,13 @@ impl UpperLevels {
         })
     }
 
-    /// Learns the levels and mixes them into `trained`, if that helps.
+    /// Learns the levels, and gives those that are to be mixed into `trained`, if that helps.
     pub(super) fn mix_in(
         mut self,
         mut trained: Trained,
         learning: &Learning<'_>,
         session: &Session<'_>,
-    ) -> Result<Trained> {
+    ) -> Result<(Trained, Vec<Level>)> {
         // Checkpoints are those of the classes, and what is told is about them.
         let quiet = session.quiet()?;
         let mut learned = Vec::with_capacity(self.levels.len());
@@ -156,7 +157,7 @@ impl UpperLevels {
             learned.push(self.learn(number, rows, learning, &quiet)?);
         }
         if learning.shard.is_some_and(|shard| shard.index() > 0) {
-            return Ok(trained);
+            return Ok((trained, Vec::new()));
         }
         let before = learning.base.and_then(|(base, _)| base.scorer.as_mixed());
         let scores = match learning.held_out {
@@ -171,11 +172,14 @@ impl UpperLevels {
         } else {
             let weight = scores.choose_weight(&self.levels);
             session.note(self.describe(weight));
-            let Some(weight) = weight else { return Ok(trained) };
+            let Some(weight) = weight else {
+                return Ok((trained, Vec::new()));
+            };
             vec![weight; self.levels.len()]
         };
         if trained.calibration_scores.is_some() {
             trained.calibration_scores = Some(scores.mixed(&self.levels, &weights));
+            trained.calibration_rows = scores.numbers;
         }
         let levels = learned.into_iter().zip(self.levels).zip(weights);
         let levels = levels.map(|((learned, groups), weight)| Level {
@@ -184,8 +188,7 @@ impl UpperLevels {
             weight,
             depth: groups.depth,
         });
-        trained.scorer = Box::new(Mixed::new(trained.scorer, levels.collect()));
-        Ok(trained)
+        Ok((trained, levels.collect()))
     }
 
     fn describe(&self, weight: Option<f32>) -> String {

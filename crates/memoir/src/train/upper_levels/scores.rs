@@ -18,12 +18,14 @@ const WEIGHTS: [f32; 4] = [0.05, 0.1, 0.15, 0.2];
 const SURE: f64 = 1.0;
 
 /// Fewer rows than this tell nothing.
-pub(super) const LEAST_ROWS: usize = 100;
+pub(in crate::train) const LEAST_ROWS: usize = 100;
 
 /// The best classes and groups of rows that were not learned from.
 #[derive(Default)]
 pub(super) struct GroupedScores {
     rows: Vec<GroupedRow>,
+    /// Their numbers, if they are of the calibration split.
+    pub(super) numbers: Vec<u32>,
 }
 
 struct GroupedRow {
@@ -48,12 +50,13 @@ impl GroupedScores {
             })
             .collect();
         let of_levels = of_levels.unwrap_or_default();
-        let mut rows = Vec::new();
+        let (mut rows, mut numbers) = (Vec::new(), Vec::new());
         for (number, row) in trained.calibration_rows.iter().zip(scores.all_rows()) {
             let groups = of_levels.iter().map(|level| Some(level.get(number)?.to_vec()));
             if let Some(groups) = groups.collect::<Option<Vec<_>>>()
                 && groups.len() == levels.len()
             {
+                numbers.push(*number);
                 rows.push(GroupedRow {
                     known: row.known,
                     best: row.best.to_vec(),
@@ -62,7 +65,7 @@ impl GroupedScores {
                 });
             }
         }
-        Self { rows }
+        Self { rows, numbers }
     }
 
     pub(super) fn of_held_out(
@@ -87,7 +90,10 @@ impl GroupedScores {
         };
         let numbers = 0..held_out.len();
         let rows = session.run(|| numbers.into_par_iter().map(one).collect());
-        Self { rows }
+        Self {
+            rows,
+            numbers: Vec::new(),
+        }
     }
 
     /// The scores with the groups mixed in.
@@ -156,7 +162,7 @@ impl GroupedRow {
 }
 
 /// The mean, and its standard error.
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
+pub(in crate::train) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
     let spread = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;

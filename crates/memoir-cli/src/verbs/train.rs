@@ -326,7 +326,7 @@ fn summary(model: &Model, arguments: &Arguments, time: Duration) -> anyhow::Resu
         format!(", keeps {}", show_counted(kept as u64, "row"))
     });
     let peak = peak_memory().map_or(String::new(), |bytes| {
-        // Texts are read before it is known how many features they have.
+        // What reading takes is not planned, and estimates of what training takes are a few percent off.
         let above = arguments.memory_budget.filter(|&budget| bytes > budget);
         let above = above.map_or(String::new(), |budget| {
             format!(" (above the budget of {})", show_size(budget))

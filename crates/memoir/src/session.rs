@@ -152,6 +152,11 @@ impl Session<'_> {
             .with_memory_budget(self.memory_budget))
     }
 
+    /// A session like this one that keeps no checkpoints.
+    pub(crate) fn without_checkpoints(&self) -> Result<Session<'_>> {
+        Ok(self.quiet()?.with_observer(self.observer))
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed

@@ -13,6 +13,7 @@ use memoir::checkpoint::Checkpoints;
 use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{DiskOptions, Examples, prepare_to_disk};
 use memoir::shards::{Exchange, LocalExchange, Shard, local_group};
+use memoir::text::TextSettings;
 use memoir::train::{CentroidParams, FitOptions, HeldOut, SoftmaxParams, fit, fit_shard};
 use memoir::{Cancel, Error, Model, Result, Session};
 
@@ -24,6 +25,7 @@ struct Run<'a> {
     base: Option<&'a Model>,
     budget: Option<u64>,
     checkpoints: Option<Checkpoints>,
+    text: TextSettings,
 }
 
 impl Run<'_> {
@@ -35,6 +37,7 @@ impl Run<'_> {
             base: None,
             budget: None,
             checkpoints: None,
+            text: TextSettings::default(),
         }
     }
 
@@ -59,6 +62,7 @@ impl Run<'_> {
             })
         });
         FitOptions {
+            text: self.text.clone(),
             held_out: valid.unwrap_or_default(),
             base_model: self.base,
             ..FitOptions::default()
@@ -192,6 +196,11 @@ fn texts_and_their_calibration() {
     let data = folder.path().join("texts.csv");
     texts(&data, 2_500);
     Run::of(&data).compare("texts", &[2, 4]);
+    let run = Run {
+        text: TextSettings::default().blocks("words,pairs:0.5/words,chars4".to_owned()),
+        ..Run::of(&data)
+    };
+    run.compare("texts in two views", &[2]);
 }
 
 #[test]

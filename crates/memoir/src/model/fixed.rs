@@ -25,7 +25,7 @@ pub const FIXED: ScorerKind = ScorerKind { kind: KIND, load };
 
 const OFFSETS: &str = "weights.offsets";
 const POSTINGS: &str = "weights.postings";
-const TRIM: &str = "weights.trim";
+pub(super) const TRIM: &str = "weights.trim";
 
 /// Weights by feature as postings, in memory or in a mapped file.
 pub struct FixedScorer<P: Posting> {
@@ -137,7 +137,7 @@ impl<P: Posting> FeatureRows for FixedScorer<P> {
 }
 
 /// The part of the scorer's content that is the same for all kinds of postings.
-trait Stored: Posting {
+pub(super) trait Stored: Posting {
     fn tensor(postings: &[Self]) -> Tensor<'_>;
     fn read(source: &dyn TensorSource) -> Result<Storage<Self>>;
 }

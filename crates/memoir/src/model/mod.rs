@@ -2,6 +2,7 @@
 //! Prediction is exact: nothing here knows oracles or trainers.
 
 mod answers;
+mod averaged;
 mod builder;
 mod calibrate;
 pub mod calibration;
@@ -49,6 +50,7 @@ use crate::{Error, Result};
 pub use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 pub use crate::sparse::{Reduction, Storage, TopK};
 pub use answers::{Answer, SHARING, score_shares};
+pub(crate) use averaged::averaged;
 pub use builder::LinearBuilder;
 pub use calibration::Calibration;
 pub use crosswalk::Crosswalk;

@@ -41,6 +41,8 @@ pub struct PrepOptions {
     pub weighting: WeightingChoice,
     /// What the algorithm wants of its rows.
     pub needs: RowNeeds,
+    /// Whether several views of a text may be chosen, to be learned from apart.
+    pub views: bool,
     /// Share of the rows that will be held out by the session's seed. Nothing is chosen by them.
     pub held_out_share: Option<f64>,
 }

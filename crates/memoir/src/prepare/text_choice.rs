@@ -6,8 +6,10 @@ use super::{Described, PrepOptions};
 use crate::catalogue::AlgorithmParams;
 use crate::dataset::{Dataset, LabelSets};
 use crate::model::Scratch;
+use crate::model::calibration::SET_CANDIDATES;
+use crate::sparse::Scored;
 use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, choose};
-use crate::train::{SoftmaxParams, TrainRequest, hold_out};
+use crate::train::{SoftmaxParams, TrainRequest, average_best, hold_out};
 use crate::{Result, Session};
 
 /// Answers that are looked at.
@@ -36,9 +38,17 @@ pub(super) fn text_features(
         examples,
         held_out: &held_out,
     };
-    let chosen = choose(&counter, labels, &kinds, params, prep.needs, &judge, session)?;
+    let chosen = choose(
+        &counter,
+        labels,
+        &kinds,
+        params,
+        (prep.needs, prep.views),
+        &judge,
+        session,
+    )?;
     let score = |blocks: &str| chosen.tried.iter().find(|tried| tried.blocks == blocks);
-    let blocks = chosen.blocks.to_string();
+    let blocks = chosen.blocks_list();
     if let (Some(best), Some(words)) = (score(&blocks), score("words")) {
         let languages: Vec<_> = chosen.languages.iter().map(|language| language.name()).collect();
         let of = if languages.is_empty() { "" } else { " of " };
@@ -69,19 +79,41 @@ fn held_out(labels: &LabelSets, examples: usize, share: f64, session: &Session<'
 
 /// Trains the default algorithm and says how well it answers: the mean of accuracy and NDCG@5, which tells
 /// settings apart with fewer rows than accuracy alone.
-pub(crate) fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>) -> Result<f64> {
+pub(crate) fn judge(views: Vec<(Dataset, Dataset)>, session: &Session<'_>) -> Result<f64> {
     // Of what these runs tell, nothing is about the model that the user waits for.
     // A budget is for that model: told by a sample, what it needs would be wrong.
     let quiet = session.quiet()?.with_memory_budget(None);
-    let trained = SoftmaxParams::default()
-        .trainer()?
-        .train(TrainRequest::new(training), &quiet)?;
-    let score = |scratch: &mut Scratch, row: usize| {
-        let mut best = Vec::new();
-        trained
-            .scorer
-            .top_k(held_out.rows.row(row), ANSWERS, scratch, &mut best);
-        let labels = held_out.labels.row(row);
+    let trainer = SoftmaxParams::default().trainer()?;
+    let mut answered = Vec::with_capacity(views.len());
+    for (training, held_out) in views {
+        let scorer = trainer.train(TrainRequest::new(training), &quiet)?.scorer;
+        answered.push((scorer, held_out));
+    }
+    // One view's answers are final, of several the best of all are averaged.
+    let wanted = if answered.len() > 1 {
+        SET_CANDIDATES
+    } else {
+        ANSWERS
+    };
+    let labels = &answered[0].1.labels;
+    let share = 1.0 / answered.len() as f32;
+    let score = |scratch: &mut Vec<Scratch>, row: usize| {
+        scratch.resize_with(answered.len(), Scratch::default);
+        let lists: Vec<Vec<Scored>> = answered
+            .iter()
+            .zip(scratch)
+            .map(|((scorer, held_out), scratch)| {
+                let mut best = Vec::new();
+                scorer.top_k(held_out.rows.row(row), wanted, scratch, &mut best);
+                best
+            })
+            .collect();
+        let mut best = match &lists[..] {
+            [only] => only.clone(),
+            several => average_best(&several.iter().map(Vec::as_slice).collect::<Vec<_>>(), share),
+        };
+        best.truncate(ANSWERS);
+        let labels = labels.row(row);
         let gain = |rank: usize| 1.0 / ((rank + 2) as f64).log2();
         let hits = (0..best.len()).filter(|&rank| labels.contains(&best[rank].class));
         let found: f64 = hits.clone().map(gain).sum();
@@ -89,8 +121,8 @@ pub(crate) fn judge(training: Dataset, held_out: &Dataset, session: &Session<'_>
         let first = hits.take(1).filter(|&rank| rank == 0).count();
         f64::midpoint(first as f64, found / ideal.max(1.0))
     };
-    let rows = 0..held_out.len();
-    let scores: Vec<f64> = quiet.run(|| rows.into_par_iter().map_init(Scratch::default, score).collect());
+    let rows = 0..labels.len();
+    let scores: Vec<f64> = quiet.run(|| rows.into_par_iter().map_init(Vec::new, score).collect());
     // In order: sums of floating-point numbers depend on it.
     Ok(scores.iter().sum::<f64>() / scores.len().max(1) as f64)
 }

@@ -8,6 +8,7 @@
 use super::blocks::Blocks;
 use super::counting::TextCounter;
 use super::params::{TextParams, Tried};
+use super::views::{parse_views, view_rows};
 use super::weighting::{RowNeeds, Weighting, WeightingScheme};
 use crate::dataset::{ClassSample, Dataset, LabelSets, parse_mark};
 use crate::{Result, Session};
@@ -48,6 +49,24 @@ const LONGER_GAIN: f64 = 1.01;
 // It costs little, and a sample of few classes makes too little of it.
 const OPENING_GAIN: f64 = 0.995;
 
+/// Blocks that are better learned from in views, these views, and what they must gain. Words and stems apart
+/// were better than together on every set of short texts that was looked at, unless runs of characters stand
+/// beside them; there it made no difference. In long texts such runs come in only in a view of their own, and
+/// must gain, because they cost much.
+const VIEWS: &[(&str, &str, f64)] = &[
+    ("words,stems", "words/stems", 0.995),
+    (
+        "words,stems,stem-pairs:0.5",
+        "words,stem-pairs:0.5/stems,stem-pairs:0.5",
+        0.995,
+    ),
+    (
+        "words,stems,opening:0.6",
+        "words,opening:0.5/stems:0.5,opening:0.5,chars5",
+        1.01,
+    ),
+];
+
 /// Texts of more words than this, on average, are long. Runs of characters are not tried there: long texts
 /// have words enough in common, and what a sample of classes promised was lost again among all of them.
 /// Words that open the text are tried there alone: most of a short text is its opening.
@@ -61,8 +80,9 @@ const USUAL_WEIGHT: f32 = 0.5;
 const LIGHTER: &[f32] = &[0.25, 0.1, 0.03];
 const HEAVIER: &[f32] = &[1.0, 2.0];
 
-/// Trains on the first rows and says how well the second are answered, from 0 to 1.
-pub(crate) type Judge<'j> = dyn Fn(Dataset, &Dataset, &Session<'_>) -> Result<f64> + 'j;
+/// Trains on the first rows and says how well the second are answered, from 0 to 1. There is a pair for each
+/// view of the texts; what they answer is averaged.
+pub(crate) type Judge<'j> = dyn Fn(Vec<(Dataset, Dataset)>, &Session<'_>) -> Result<f64> + 'j;
 
 /// What the texts are.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +101,7 @@ pub(crate) fn choose(
     labels: &LabelSets,
     kinds: &TextKinds<'_>,
     params: &TextParams,
-    needs: RowNeeds,
+    (needs, views): (RowNeeds, bool),
     judge: &Judge<'_>,
     session: &Session<'_>,
 ) -> Result<TextParams> {
@@ -100,6 +120,7 @@ pub(crate) fn choose(
         fitted,
         params,
         needs,
+        views,
         judge,
         session,
     };
@@ -107,7 +128,7 @@ pub(crate) fn choose(
     look.weigh_columns()?;
     let best = look.search()?;
     let Look { mut params, .. } = look;
-    params.blocks = best;
+    (params.blocks, params.views) = best;
     if !params.blocks.has_stems() {
         params.languages.clear();
     }
@@ -123,6 +144,8 @@ struct Look<'l> {
     fitted: usize,
     params: TextParams,
     needs: RowNeeds,
+    /// Whether the algorithm can learn from views.
+    views: bool,
     judge: &'l Judge<'l>,
     session: &'l Session<'l>,
 }
@@ -130,7 +153,7 @@ struct Look<'l> {
 impl Look<'_> {
     /// First which form of the words is best, then whether runs of characters help, or in long texts the
     /// words that open them, then pairs.
-    fn search(&mut self) -> Result<Blocks> {
+    fn search(&mut self) -> Result<(Blocks, Vec<Blocks>)> {
         let stems = !self.params.languages.is_empty();
         let (mut units, mut score) = (vec!["words"], self.score("words")?);
         if stems {
@@ -193,8 +216,17 @@ impl Look<'_> {
                 with_pairs = best.clone() + pairs;
             }
         }
-        if self.score(&with_pairs)? > score * pairs_gain {
-            best = with_pairs;
+        let of_pairs = self.score(&with_pairs)?;
+        if of_pairs > score * pairs_gain {
+            (best, score) = (with_pairs, of_pairs);
+        }
+        let views = VIEWS
+            .iter()
+            .find(|(together, ..)| self.views && *together == best);
+        if let Some(&(_, apart, gain)) = views
+            && self.score(apart)? > score * gain
+        {
+            best = apart.to_owned();
         }
         Ok(blocks(&best))
     }
@@ -250,8 +282,10 @@ impl Look<'_> {
     /// How well held-out rows are answered with these blocks.
     fn score(&mut self, blocks: &str) -> Result<f64> {
         self.session.check()?;
+        let (all, views) = self::blocks(blocks);
         let params = TextParams {
-            blocks: self::blocks(blocks),
+            blocks: all,
+            views,
             ..self.params.clone()
         };
         let mut features = self.sample.clone().features(params, self.fitted, self.session)?;
@@ -271,7 +305,19 @@ impl Look<'_> {
                 rows.extend_all(rows.width() as u32, 1.0);
             }
         }
-        let score = (self.judge)(training, &held_out, self.session)?;
+        let sets = if features.params.views.is_empty() {
+            vec![(training, held_out)]
+        } else {
+            let of_view = |factors: &Vec<f32>| {
+                let own = |data: &Dataset| Dataset {
+                    rows: view_rows(&data.rows, factors, &weighting.block_of_feature),
+                    ..data.clone()
+                };
+                (own(&training), own(&held_out))
+            };
+            features.params.view_factors().iter().map(of_view).collect()
+        };
+        let score = (self.judge)(sets, self.session)?;
         self.params.tried.push(Tried {
             blocks: blocks.to_owned(),
             score: (score * 10_000.0).round() / 10_000.0,
@@ -280,9 +326,9 @@ impl Look<'_> {
     }
 }
 
-/// The blocks of a list that is made here, so that it is a legal one.
-fn blocks(list: &str) -> Blocks {
-    list.parse().unwrap_or_else(|_| Blocks::words())
+/// The blocks of a list that is made here, so that it is a legal one, and its views.
+fn blocks(list: &str) -> (Blocks, Vec<Blocks>) {
+    parse_views(list).unwrap_or_else(|_| (Blocks::words(), Vec::new()))
 }
 
 /// Some texts, those to train on first, with their labels among the classes of the sample, and how many are

@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::Blocks;
 use super::columns::TextColumn;
+use super::views::parse_views;
 use crate::params::{Kind, Parameters};
 use crate::{Error, Result, choices, parameters};
 
 parameters! {
     /// What a user may choose about how text becomes features.
     pub struct TextSettings {
-        /// Blocks of features with their weights; auto: chosen by held-out rows
-        blocks: Option<String> = "auto" in Kind::Text("words,pairs:0.5,chars4-5:0.7");
+        /// Blocks of features with their weights, a `/` between those that are learned from apart and
+        /// averaged; auto: chosen by held-out rows
+        blocks: Option<String> = "auto" in Kind::Text("words,pairs:0.5/stems,chars4");
         /// Languages whose rules stems follow; auto: detected
         languages: Option<String> = "auto" in Kind::Text("german,english");
         /// Ready choice of features: words in one block; auto: blocks
@@ -178,6 +180,10 @@ pub struct TextParams {
     /// three say.
     #[serde(default, skip_serializing_if = "Blocks::is_empty")]
     pub blocks: Blocks,
+    /// Selections of the blocks that are learned from apart, and averaged; empty if all are learned from
+    /// together. In answering they have no part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<Blocks>,
     /// Whether the blocks are yet to be chosen; until then there is one block of words.
     #[serde(skip)]
     pub automatic: bool,
@@ -247,12 +253,12 @@ impl TryFrom<&TextSettings> for TextParams {
                 "`blocks` and `{name}` cannot be given together: `{name}` is about one block of words and runs"
             )));
         }
-        let blocks = match &settings.blocks {
+        let (blocks, views) = match &settings.blocks {
             Some(list) => {
                 let wrong = |reason| Error::Parameter(format!("`blocks` is wrong: {reason}"));
-                list.parse().map_err(wrong)?
+                parse_views(list).map_err(wrong)?
             }
-            None => Blocks::default(),
+            None => (Blocks::default(), Vec::new()),
         };
         let languages = match &settings.languages {
             Some(list) => list.split(',').map(named_language).collect::<Result<_>>()?,
@@ -262,6 +268,7 @@ impl TryFrom<&TextSettings> for TextParams {
         let params = Self {
             automatic: one_block.is_none() && blocks.is_empty(),
             blocks,
+            views,
             tried: Vec::new(),
             languages,
             columns: Vec::new(),

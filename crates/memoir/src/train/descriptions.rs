@@ -173,7 +173,7 @@ impl Sample {
         session.check()?;
         let mut data = self.training.clone();
         self.texts.append_to(&mut data, choice);
-        judge(data, &self.held_out, session)
+        judge(vec![(data, self.held_out.clone())], session)
     }
 }
 

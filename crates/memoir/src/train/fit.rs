@@ -6,6 +6,7 @@ use super::hold_out::{check_share, hold_out};
 use super::name_matches::NameSearch;
 use super::origin::{chosen, origin};
 use super::upper_levels::{Learning, UpperLevels};
+use super::views::Views;
 use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
 use crate::class_vocabulary::ClassVocabulary;
@@ -142,11 +143,19 @@ fn prepared<'a>(
         text: (&options.text).try_into()?,
         weighting: options.weighting,
         needs: method.trainer().row_needs(),
+        views: method.trainer().support().views,
         held_out_share: match options.held_out {
             HeldOut::Share(share) => Some(share),
             HeldOut::Nothing | HeldOut::Examples(_) => None,
         },
     };
+    if !prep.views && !prep.text.views.is_empty() {
+        return Err(Error::Parameter(format!(
+            "`blocks` has a `/`, but `{}` learns from all blocks of a text at once; `softmax` learns from views, \
+             unless `keep-rows` or `effort` low are given",
+            method.name()
+        )));
+    }
     let base_rows = options.base_model.map(|base| BaseRows {
         preprocessing: &base.preprocessing,
         classes: &base.classes,
@@ -305,9 +314,13 @@ impl<'a> Prepared<'a> {
                 preprocessing: &preprocessing,
             }),
             shard,
+            split_hashes: None,
             held_bytes: preprocessing.bytes() + 2 * classes.bytes(),
         };
-        let mut trained = method.trainer().train(request, session)?;
+        let mut trained = match Views::of(&request, &preprocessing, session) {
+            Some(views) => views.train(method, request, session)?,
+            None => method.trainer().train(request, session)?,
+        };
         let mut levels = Vec::new();
         if let Some(upper_levels) = upper_levels {
             let learning = Learning {

@@ -11,6 +11,7 @@ mod origin;
 pub mod softmax;
 mod trainer;
 mod upper_levels;
+mod views;
 
 pub use base_model::BaseModel;
 pub use centroid::{Centroid, CentroidParams};
@@ -18,3 +19,4 @@ pub use fit::{FitOptions, HeldOut, fit, fit_shard};
 pub use margin::{MemoirL1Params, MemoirL2Params, MemoirLshParams};
 pub use softmax::SoftmaxParams;
 pub use trainer::{Support, TrainRequest, Trained, Trainer};
+pub(crate) use views::average_best;

@@ -44,6 +44,9 @@ pub struct Support {
     pub shards: bool,
     /// Its scores mean the same whatever the classes are, so those of groups of classes can be added.
     pub upper_levels: bool,
+    /// Its scores are linear and mean the same whatever the features are, so those of several views of a
+    /// text can be averaged.
+    pub views: bool,
 }
 
 /// What to learn.
@@ -68,6 +71,9 @@ pub struct TrainRequest<'a> {
     /// This process, if it is one of several that train the model together; see [`Support::shards`]. All of
     /// them have the same request. Shard 0 gets the scorer, and the others one of their own classes.
     pub shard: Option<&'a Shard>,
+    /// What the calibration split is drawn by, one number for each row; equal rows have equal numbers. If it
+    /// is missing, the rows themselves tell.
+    pub split_hashes: Option<&'a [u64]>,
     /// Memory, in bytes, that the caller holds all the time: names of features and classes and the like. It
     /// counts where there is a memory budget.
     pub held_bytes: u64,
@@ -82,6 +88,7 @@ impl TrainRequest<'_> {
             base_model: None,
             on_disk: None,
             shard: None,
+            split_hashes: None,
             held_bytes: 0,
         }
     }

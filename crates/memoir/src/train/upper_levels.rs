@@ -247,6 +247,7 @@ impl UpperLevels {
             base_model,
             on_disk: None,
             shard: learning.shard,
+            split_hashes: None,
             held_bytes: 0,
         };
         learning.method.trainer().train(request, session)

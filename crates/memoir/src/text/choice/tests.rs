@@ -31,6 +31,11 @@ fn session(seed: u64) -> Session<'static> {
     Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed)
 }
 
+/// Features of a row on average.
+fn mean_length(data: &Dataset) -> f64 {
+    data.rows.entries() as f64 / data.len() as f64
+}
+
 fn examples(examples: usize) -> TextKinds<'static> {
     TextKinds {
         examples,
@@ -46,7 +51,7 @@ fn chosen(judge: &Judge<'_>, rows: usize, given: &[(&str, &str)]) -> TextParams 
         &labels,
         &examples(rows),
         &params,
-        RowNeeds::default(),
+        (RowNeeds::default(), false),
         judge,
         &session(0),
     )
@@ -55,14 +60,14 @@ fn chosen(judge: &Judge<'_>, rows: usize, given: &[(&str, &str)]) -> TextParams 
 
 #[test]
 fn few_rows_are_not_looked_at() {
-    let params = chosen(&|_, _, _| unreachable!(), 500, &[]);
+    let params = chosen(&|_, _| unreachable!(), 500, &[]);
     assert_eq!(params.blocks.to_string(), "words");
     assert!(params.tried.is_empty() && !params.automatic);
 }
 
 #[test]
 fn pairs_are_taken_where_the_sample_cannot_tell() {
-    let params = chosen(&|_, _, _| Ok(0.5), 2000, &[("languages", "english")]);
+    let params = chosen(&|_, _| Ok(0.5), 2000, &[("languages", "english")]);
     assert_eq!(params.blocks.to_string(), "words,stems,stem-pairs:0.5");
     let tried: Vec<_> = params.tried.iter().map(|tried| tried.blocks.as_str()).collect();
     assert_eq!(
@@ -81,9 +86,7 @@ fn pairs_are_taken_where_the_sample_cannot_tell() {
 #[test]
 fn what_gains_is_taken() {
     // The more features a row has, the better.
-    let longest = |training: Dataset, _: &Dataset, _: &Session<'_>| {
-        Ok(training.rows.entries() as f64 / training.len() as f64 / 100.0)
-    };
+    let longest = |sets: Vec<(Dataset, Dataset)>, _: &Session<'_>| Ok(mean_length(&sets[0].0) / 100.0);
     let params = chosen(&longest, 2000, &[("languages", "english")]);
     assert_eq!(params.blocks.to_string(), "words,stems,chars4:0.6,stem-pairs:0.5");
     assert_eq!(params.languages.len(), 1);
@@ -92,7 +95,7 @@ fn what_gains_is_taken() {
 /// Scores of settings in the order in which they are tried, and what is chosen by them.
 fn chosen_by(scores: &[f64]) -> String {
     let tried = Cell::new(0);
-    let judge = |_: Dataset, _: &Dataset, _: &Session<'_>| {
+    let judge = |_: Vec<(Dataset, Dataset)>, _: &Session<'_>| {
         tried.set(tried.get() + 1);
         Ok(scores[tried.get() - 1])
     };
@@ -134,15 +137,13 @@ fn what_opens_long_texts_is_tried() {
     let block = CountedBlock::count(&analyzer, texts.collect::<Vec<_>>());
     let mut counter = TextCounter::new();
     counter.merge(block).unwrap();
-    let longest = |training: Dataset, _: &Dataset, _: &Session<'_>| {
-        Ok(training.rows.entries() as f64 / training.len() as f64 / 1000.0)
-    };
+    let longest = |sets: Vec<(Dataset, Dataset)>, _: &Session<'_>| Ok(mean_length(&sets[0].0) / 1000.0);
     let params = TextParams::default();
     let params = TextParams {
         automatic: true,
         ..params
     };
-    let needs = RowNeeds::default();
+    let needs = (RowNeeds::default(), false);
     let kinds = examples(1200);
     let chosen = choose(&counter, &labels, &kinds, &params, needs, &longest, &session(0)).unwrap();
     let tried: Vec<_> = chosen.tried.iter().map(|tried| tried.blocks.as_str()).collect();
@@ -155,6 +156,53 @@ fn what_opens_long_texts_is_tried() {
         "{}",
         chosen.blocks
     );
+}
+
+#[test]
+fn views_are_tried_where_words_and_stems_are_taken() {
+    let chosen = |of_views: f64, scores: &[f64]| {
+        let tried = Cell::new(0);
+        let judge = |sets: Vec<(Dataset, Dataset)>, _: &Session<'_>| {
+            tried.set(tried.get() + 1);
+            if sets.len() == 1 {
+                return Ok(scores[tried.get() - 1]);
+            }
+            // Each view lacks what the other one has, and knows all labels.
+            assert_eq!(sets.len(), 2);
+            assert!(sets[0].0.rows != sets[1].0.rows && sets[0].0.labels == sets[1].0.labels);
+            assert!(
+                sets.iter()
+                    .all(|(training, held_out)| training.len() > held_out.len())
+            );
+            Ok(of_views)
+        };
+        let (counter, labels) = texts(2000);
+        let params = TextParams::parse([("languages", "english")]).unwrap();
+        let needs = (RowNeeds::default(), true);
+        choose(
+            &counter,
+            &labels,
+            &examples(2000),
+            &params,
+            needs,
+            &judge,
+            &session(0),
+        )
+        .unwrap()
+    };
+    let pairs = [0.49, 0.51, 0.508, 0.511, 0.51, 0.509];
+    let taken = chosen(0.51, &pairs);
+    assert_eq!(taken.blocks_list(), "words,stem-pairs:0.5/stems,stem-pairs:0.5");
+    assert_eq!(taken.blocks.to_string(), "words,stem-pairs:0.5,stems");
+    assert_eq!(taken.tried.last().unwrap().blocks, taken.blocks_list());
+    assert_eq!(chosen(0.50, &pairs).blocks_list(), "words,stems,stem-pairs:0.5");
+    // Stems alone, and runs that weigh most, have no views.
+    assert_eq!(
+        chosen(0.99, &[0.49, 0.51, 0.508, 0.511, 0.51, 0.49]).blocks_list(),
+        "stems"
+    );
+    let heavy = [0.37, 0.40, 0.39, 0.415, 0.435, 0.436];
+    assert_eq!(chosen(0.99, &heavy).blocks_list(), "stems:0.5,chars4");
 }
 
 #[test]

@@ -32,8 +32,10 @@ pub(super) struct CalibrationRows {
 
 impl CalibrationRows {
     /// Sets rows of `data` aside. No class loses all of its rows; classes may have had some before.
-    pub(super) fn choose(data: &Dataset, class_counts_before: &[u32]) -> Self {
-        Self::choose_by(|| CalibrationSplit::hashes(&data.rows), data, class_counts_before)
+    /// `hashes` tell rows apart; if they are missing, the rows do.
+    pub(super) fn choose(data: &Dataset, hashes: Option<&[u64]>, class_counts_before: &[u32]) -> Self {
+        let of_rows = || hashes.map_or_else(|| CalibrationSplit::hashes(&data.rows), <[u64]>::to_vec);
+        Self::choose_by(of_rows, data, class_counts_before)
     }
 
     /// As above, with the hashes of the rows that [`CalibrationSplit::hashes`] gives.
@@ -244,7 +246,7 @@ mod tests {
         }
         data.classes = (0..6100).map(|class| class.to_string()).collect();
         data.rows.set_width(3050);
-        let aside = CalibrationRows::choose(&data, &[]);
+        let aside = CalibrationRows::choose(&data, None, &[]);
         let waiting = aside.rows(6000, true);
         assert!((100..330).contains(&waiting.len()), "{}", waiting.len());
         assert!(
@@ -261,7 +263,7 @@ mod tests {
             weights.iter().filter(|&&weight| weight == 0.0).count(),
             waiting.len()
         );
-        let going_on = CalibrationRows::choose(&data, &vec![1; 6100]);
+        let going_on = CalibrationRows::choose(&data, None, &vec![1; 6100]);
         let waiting = going_on.rows(6000, true);
         assert!(
             going_on.last.is_empty() && waiting.iter().any(|&row| data.labels.row(row as usize)[0] >= 100),

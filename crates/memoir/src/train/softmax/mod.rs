@@ -106,6 +106,8 @@ impl Trainer for Softmax {
             rows_on_disk: self.params.keep_rows.unwrap_or(0) == 0 && !self.params.report_rivals,
             shards: true,
             upper_levels: true,
+            // Rows that are kept are whole ones, and views take about twice the time.
+            views: self.params.keep_rows.unwrap_or(0) == 0 && self.params.effort != Effort::Low,
         }
     }
 
@@ -148,7 +150,7 @@ fn train<P: Posting + Stored>(
     let mut with_replay =
         (!base.replay.is_empty()).then(|| replay::joined(&data, &base.replay, base.mean_weight));
     let choose_split = || match (held_out, request.on_disk) {
-        (None, None) => CalibrationRows::choose(&data, &base.class_counts),
+        (None, None) => CalibrationRows::choose(&data, request.split_hashes, &base.class_counts),
         (None, Some(on_disk)) => CalibrationRows::choose_by(|| on_disk.disk.take_hashes(), &data, &[]),
         // Held-out rows are as good.
         (Some(_), _) => CalibrationRows::empty(),

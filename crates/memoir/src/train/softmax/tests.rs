@@ -317,7 +317,7 @@ proptest! {
         let auto = AutoParams::new(&Softmax::default().params, &Shape::of(&data, 0));
         let quantized = QuantizedRows::new(&data.rows, auto.trim);
         // As training does: rows that came are freed, but for those that are scored at the end.
-        let split = CalibrationRows::choose(&data, &[]);
+        let split = CalibrationRows::choose(&data, None, &[]);
         let aside = AsideRows::of(&split, &data.rows);
         let mut around = Around::of(&data, 0);
         let reduced = Dataset { rows: Rows::new(), ..data.clone() };

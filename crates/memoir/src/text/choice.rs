@@ -49,10 +49,10 @@ const LONGER_GAIN: f64 = 1.01;
 // It costs little, and a sample of few classes makes too little of it.
 const OPENING_GAIN: f64 = 0.995;
 
-/// Blocks that are better learned from in views, these views, and what they must gain. Words and stems apart
-/// were better than together on every set of short texts that was looked at, unless runs of characters stand
-/// beside them; there it made no difference. In long texts such runs come in only in a view of their own, and
-/// must gain, because they cost much.
+/// Blocks that are better learned from in views, these views, and what they must gain. Words and stems were
+/// better apart than together on every set of short texts that was looked at, unless runs of characters
+/// stood beside them; there it made no difference. In long texts such runs come in only in a view of their
+/// own, and must gain, because they cost much.
 const VIEWS: &[(&str, &str, f64)] = &[
     ("words,stems", "words/stems", 0.995),
     (

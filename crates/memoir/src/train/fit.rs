@@ -6,7 +6,7 @@ use super::hold_out::{check_share, hold_out};
 use super::name_matches::NameSearch;
 use super::origin::{chosen, origin};
 use super::upper_levels::{Learning, UpperLevels};
-use super::views::Views;
+use super::views::{Views, check_views};
 use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
 use crate::class_vocabulary::ClassVocabulary;
@@ -149,13 +149,7 @@ fn prepared<'a>(
             HeldOut::Nothing | HeldOut::Examples(_) => None,
         },
     };
-    if !prep.views && !prep.text.views.is_empty() {
-        return Err(Error::Parameter(format!(
-            "`blocks` has a `/`, but `{}` learns from all blocks of a text at once; `softmax` learns from views, \
-             unless `keep-rows` or `effort` low are given",
-            method.name()
-        )));
-    }
+    check_views(method, &prep)?;
     let base_rows = options.base_model.map(|base| BaseRows {
         preprocessing: &base.preprocessing,
         classes: &base.classes,

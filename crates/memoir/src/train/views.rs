@@ -14,15 +14,28 @@ use crate::catalogue::Method;
 use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Scorer, averaged};
+use crate::prepare::PrepOptions;
 use crate::sparse::{Rows, Scored};
 use crate::text::{Preprocessing, factor_of, view_rows};
-use crate::{Result, Session};
+use crate::{Error, Result, Session};
 
 /// A row's entry takes as many bytes: its feature and its value.
 const ENTRY_BYTES: u64 = 8;
 
 /// Rows may take this share of a memory budget beside those of a view that is learned from.
 const SHARE_OF_BUDGET: u64 = 4;
+
+/// An error if views are asked for and `method` cannot learn from them.
+pub(super) fn check_views(method: &Method, prep: &PrepOptions) -> Result<()> {
+    if prep.views || prep.text.views.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Parameter(format!(
+        "`blocks` has a `/`, but `{}` learns from all blocks of a text at once; `softmax` learns from views, \
+         unless `keep-rows` or `effort` low are given",
+        method.name()
+    )))
+}
 
 /// The views of a text model.
 pub(super) struct Views<'a> {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints all but Rust code: Python by ruff, the page of the service by tsc, workflows by their schema,
-# dependencies by the Rust they need, line lengths. The tools come from PyPI into an environment under
-# target/, made anew when their list changes.
+# dependencies by the Rust they need and by deny.toml, line lengths. The tools come from PyPI and crates.io
+# into folders under target/, made anew when their versions change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment="${CARGO_TARGET_DIR:-target}/lint/venv"
@@ -30,8 +30,23 @@ if command -v npm > /dev/null; then
 fi
 
 # Licences and sources of dependencies, and known problems where the database of advisories can be reached.
-# Both tools come from crates.io: cargo install cargo-deny cargo-audit.
-if command -v cargo-deny > /dev/null; then
-    cargo deny --log-level error check licenses bans sources
-    cargo deny --log-level error check advisories || echo "advisories were not checked: see above" >&2
+# Built without optimisation, cargo-deny takes a minute of processor time once, and runs as fast.
+deny_version=0.20.2
+cargo_tools="$(realpath -m "${CARGO_TARGET_DIR:-target}")/lint/cargo"
+if [ "$("$cargo_tools/bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $deny_version" ]; then
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --profile dev --root "$cargo_tools" \
+        --target-dir "$cargo_tools/build" "cargo-deny@$deny_version"
+    rm -rf "$cargo_tools/build"
 fi
+deny() {
+    "$cargo_tools/bin/cargo-deny" --locked --log-level error --config deny.toml --manifest-path "$@"
+}
+# Nothing of the fuzz targets is given away, so their licences do not matter.
+checks=(bans sources)
+if deny Cargo.toml fetch db; then
+    checks+=(advisories)
+else
+    echo "advisories were not checked: their database cannot be reached" >&2
+fi
+deny Cargo.toml check licenses "${checks[@]}"
+deny fuzz/Cargo.toml check "${checks[@]}"

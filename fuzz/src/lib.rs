@@ -1,6 +1,7 @@
 //! What the targets share: small models of every kind, files with their checksums repaired, and a way to use
 //! all that a model offers.
 
+mod described_models;
 pub mod edits;
 pub mod models;
 

@@ -2,15 +2,13 @@
 
 use std::sync::LazyLock;
 
-use memoir::class_vocabulary::UnmatchedVocabulary;
 use memoir::data::{ReadOptions, Source};
 use memoir::model::Precision;
-use memoir::prepare::{Examples, VocabularyRequest};
-use memoir::text::TextSettings;
+use memoir::prepare::Examples;
 use memoir::train::{self, FitOptions, HeldOut};
 use memoir::{Model, Result};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::described_models::{Knowledge, described};
 use crate::{CATALOGUE, SESSION};
 
 const TEXTS: &str = "label,text\nfruit,red apple pie\nfruit,green pear and apple\nsky,blue sky\nsky,grey cloud in the \
@@ -56,50 +54,8 @@ fn trained(algorithm: &str, text: bool, held_out: bool) -> Result<Model> {
     train::fit(&method, examples, fit, &SESSION)
 }
 
-/// Trains a small model that looks for the names of its classes in texts: these open with the name of their
-/// class and end with those of others.
-fn named() -> Result<Model> {
-    let mut content = "label,text\n".to_owned();
-    for row in 0..300u32 {
-        let drawn = |salt: u64, below: u64| xxh3_64_with_seed(&row.to_le_bytes(), salt) % below;
-        let class = drawn(0, 100);
-        content += &format!("topic{class},topic{class}");
-        for salt in 1..15 {
-            content += &format!(" word{}", drawn(salt, 40));
-        }
-        for salt in 30..33 {
-            content += &format!(" topic{}", drawn(salt, 100));
-        }
-        content.push('\n');
-    }
-    let method = CATALOGUE.find("softmax")?.configure([])?;
-    let source = Source::from_reader("a.csv", std::io::Cursor::new(content.into_bytes()));
-    let options = ReadOptions {
-        format: Some("csv".parse()?),
-        ..ReadOptions::default()
-    };
-    let names = UnmatchedVocabulary::Labels {
-        names: true,
-        rule: None,
-    };
-    let fit = FitOptions {
-        text: TextSettings {
-            blocks: Some("words,opening:0.2".to_owned()),
-            ..TextSettings::default()
-        },
-        vocabulary: Some(VocabularyRequest::from(names)),
-        held_out: HeldOut::Share(0.4),
-        ..FitOptions::default()
-    };
-    let examples = Examples::Read {
-        source,
-        options: &options,
-    };
-    train::fit(&method, examples, fit, &SESSION)
-}
-
 /// The files of small models: every algorithm on texts and vectors, packed ones, merged classes, calibrated
-/// ones, one that looks for names.
+/// ones, those that know names or a hierarchy of their classes.
 pub static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut files = Vec::new();
     let mut add = |model: Result<Model>| {
@@ -121,13 +77,18 @@ pub static MODELS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         add(merged());
         add(merged().and_then(|model| model.with_precision(Precision::Int8)));
     }
-    let with_names = named();
-    let is_named = |model: &Model| model.summary().is_ok_and(|about| about.scorer == "named");
-    assert!(
-        with_names.as_ref().is_ok_and(is_named),
-        "names must be looked for in texts"
-    );
-    add(with_names);
+    for knowledge in Knowledge::ALL {
+        let model = || described(knowledge);
+        let scorer = model().and_then(|model| Ok(model.summary()?.scorer));
+        let wanted = knowledge.scorer();
+        assert!(
+            matches!(&scorer, Ok(found) if *found == wanted),
+            "{scorer:?} and not {wanted} for {knowledge:?}"
+        );
+        add(model());
+        add(model().and_then(|model| model.with_precision(Precision::Int8)));
+        add(model().and_then(|model| model.merge_classes(&["area1/topic1", "area2/topic1"], "both")));
+    }
     assert!(files.len() > 20, "only {} models could be made", files.len());
     let largest = files.iter().map(Vec::len).max();
     assert!(

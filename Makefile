@@ -1,4 +1,4 @@
-.PHONY: help demo test bench lint docs site fuzz faults soak dist
+.PHONY: help demo test bench lint docs site fuzz sanitize faults soak dist
 .DEFAULT_GOAL := help
 
 help:            ## List what can be made
@@ -33,6 +33,9 @@ site:            ## Build the documentation site into target/site (installs mdBo
 
 fuzz:            ## Feed hostile input to every reader (MINUTES=n, 10 by default; needs cargo-fuzz)
 	bash tools/fuzz.sh
+
+sanitize:        ## Run the library's unit tests under the address sanitizer
+	bash tools/sanitize.sh
 
 faults:          ## Run every verb with little memory, failing files and 200 kills (an hour)
 	cargo build --release --quiet --bin memoir

@@ -13,6 +13,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use memoir::data::LIST_ITEM;
 use memoir_report::table::{Cell, CellKind, Column, TableWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -32,9 +33,6 @@ const GROUP_ROWS: usize = 1 << 16;
 
 /// What an Arrow file, other than a stream, begins with.
 const FILE_MAGIC: &[u8] = b"ARROW1";
-
-/// What separates the labels of a row, where a column holds lists.
-const LIST_SEPARATOR: &str = "|";
 
 pub(crate) fn read_parquet(file: File, out: &mut CsvPipe) -> Result<(), String> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|reason| reason.to_string())?;
@@ -58,41 +56,57 @@ pub(crate) fn read_ipc(mut file: File, out: &mut CsvPipe) -> Result<(), String> 
 
 fn write_batches(reader: impl RecordBatchReader, out: &mut CsvPipe) -> Result<(), String> {
     let schema = reader.schema();
-    let names = schema.fields().iter().map(|field| field.name().as_bytes());
-    out.write_record(names).map_err(|reason| reason.to_string())?;
+    let header = schema
+        .fields()
+        .iter()
+        .try_for_each(|field| out.write_cell(field.name().as_bytes()));
+    header
+        .and_then(|()| out.end_row())
+        .map_err(|reason| reason.to_string())?;
     let mut rows = 0;
     for batch in reader {
         let written = batch.and_then(|batch| write_batch(&batch, out).map(|()| batch.num_rows()));
-        rows += written.map_err(|reason| format!("behind row {rows}: {reason}"))?;
+        rows += written.map_err(|reason| format!("behind row {rows}: {}", explained(&reason)))?;
     }
     Ok(())
+}
+
+/// What the library says, in words that tell what to do where that is known.
+fn explained(reason: &ArrowError) -> String {
+    let message = reason.to_string();
+    match message.split_once("Disabled feature at compile time: ") {
+        Some((_, codec)) => {
+            format!("it is compressed with {codec}, which is not read here; write it with snappy or zstd")
+        }
+        None => message,
+    }
 }
 
 fn write_batch(batch: &RecordBatch, out: &mut CsvPipe) -> Result<(), ArrowError> {
     let columns: Vec<ArrayRef> = batch.columns().iter().map(readable).collect::<Result<_, _>>()?;
-    let columns: Vec<Texts<'_>> = columns.iter().map(Texts::new).collect::<Result<_, _>>()?;
-    let fail = |reason: csv::Error| ArrowError::ExternalError(Box::new(reason));
-    let mut text = String::new();
+    let columns: Vec<Cells<'_>> = columns.iter().map(Cells::new).collect::<Result<_, _>>()?;
+    let fail = |reason: io::Error| ArrowError::ExternalError(Box::new(reason));
+    let mut cell = String::new();
     for row in 0..batch.num_rows() {
         for column in &columns {
-            text.clear();
-            column.write(row, &mut text)?;
-            out.write_field(&text).map_err(fail)?;
+            cell.clear();
+            let bytes = column.cell(row, &mut cell)?;
+            out.write_cell(bytes).map_err(fail)?;
         }
-        out.write_record(None::<&[u8]>).map_err(fail)?;
+        out.end_row().map_err(fail)?;
     }
     Ok(())
 }
 
-/// `column` as a type whose values have a text: bytes are text, which some programs do not say, and times of
-/// a zone that has only a name are given in UTC.
+/// `column` as a type whose values have a text: times of a zone that has only a name are given in UTC, and
+/// lists of any kind are lists.
 fn readable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let wanted = match column.data_type() {
-        DataType::Binary | DataType::BinaryView => DataType::Utf8,
-        DataType::LargeBinary => DataType::LargeUtf8,
+        DataType::BinaryView => DataType::LargeBinary,
         DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
             DataType::Timestamp(*unit, Some("+00:00".into()))
         }
+        DataType::List(item) | DataType::FixedSizeList(item, _) => DataType::LargeList(Arc::clone(item)),
         _ => return Ok(Arc::clone(column)),
     };
     let options = CastOptions {
@@ -102,42 +116,62 @@ fn readable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     cast_with_options(column, &wanted, &options)
 }
 
-/// The values of a column as texts.
-enum Texts<'a> {
+/// The values of a column as cells of a table.
+enum Cells<'a> {
     Values(ArrayFormatter<'a>),
-    /// Lists, whose values are separated.
+    /// Floating-point numbers, of which some may be none.
+    Numbers(ArrayFormatter<'a>),
+    /// Bytes, which some programs write where they mean text. What is none is told where it is read as such.
+    Bytes(&'a ArrayRef),
+    /// Lists.
     Lists(&'a ArrayRef),
 }
 
-impl<'a> Texts<'a> {
+impl<'a> Cells<'a> {
     fn new(column: &'a ArrayRef) -> Result<Self, ArrowError> {
         Ok(match column.data_type() {
-            DataType::List(_) | DataType::LargeList(_) => Self::Lists(column),
-            _ => Self::Values(ArrayFormatter::try_new(column, &FormatOptions::default())?),
+            DataType::LargeList(_) => Self::Lists(column),
+            DataType::Binary | DataType::LargeBinary => Self::Bytes(column),
+            kind => {
+                let values = ArrayFormatter::try_new(column, &FormatOptions::default())?;
+                if kind.is_floating() {
+                    Self::Numbers(values)
+                } else {
+                    Self::Values(values)
+                }
+            }
         })
     }
 
-    /// Appends the value of `row`, nothing if it is null.
-    fn write(&self, row: usize, text: &mut String) -> Result<(), ArrowError> {
+    /// The value of `row`, nothing if it is null; `text` is room for it.
+    fn cell<'c>(&'c self, row: usize, text: &'c mut String) -> Result<&'c [u8], ArrowError> {
         match self {
-            Self::Values(values) => values.value(row).write(text),
-            Self::Lists(lists) if lists.is_null(row) => Ok(()),
-            Self::Lists(lists) => {
-                let values = match lists.data_type() {
-                    DataType::List(_) => lists.as_list::<i32>().value(row),
-                    _ => lists.as_list::<i64>().value(row),
-                };
-                let options = FormatOptions::default();
-                let values_as_text = ArrayFormatter::try_new(&values, &options)?;
-                for index in 0..values.len() {
-                    if index > 0 {
-                        text.push_str(LIST_SEPARATOR);
-                    }
-                    values_as_text.value(index).write(text)?;
+            Self::Values(values) => values.value(row).write(text)?,
+            Self::Numbers(values) => {
+                values.value(row).write(text)?;
+                // Python's libraries write it where a value is missing.
+                if text == "NaN" {
+                    text.clear();
                 }
-                Ok(())
+            }
+            Self::Bytes(bytes) if bytes.is_null(row) => {}
+            Self::Bytes(bytes) => {
+                return Ok(match bytes.data_type() {
+                    DataType::Binary => bytes.as_binary::<i32>().value(row),
+                    _ => bytes.as_binary::<i64>().value(row),
+                });
+            }
+            Self::Lists(lists) if lists.is_null(row) => {}
+            Self::Lists(lists) => {
+                let items = lists.as_list::<i64>().value(row);
+                let items_as_text = ArrayFormatter::try_new(&items, &FormatOptions::default())?;
+                for index in (0..items.len()).filter(|&index| items.is_valid(index)) {
+                    text.push(LIST_ITEM);
+                    items_as_text.value(index).write(text)?;
+                }
             }
         }
+        Ok(text.as_bytes())
     }
 }
 

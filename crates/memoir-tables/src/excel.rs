@@ -1,12 +1,14 @@
-//! Excel files: one sheet, the first unless another is named.
+//! Excel files: one sheet, the first that is shown unless another is named.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::ops::Range;
 
-use calamine::{DataRef, ExcelDateTime, Reader as _, Xlsx};
+use calamine::{DataRef, ExcelDateTime, Reader as _, SheetType, SheetVisible, Xlsx};
 use memoir_report::table::{Cell, Column, TableWriter};
 use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
+use crate::excel_codes::CodeFormat;
 use crate::pipe::CsvPipe;
 
 /// Rows that a sheet can hold, with the header.
@@ -23,26 +25,37 @@ pub(crate) struct OpenSheet {
     pub(crate) note: Option<String>,
 }
 
-/// Opens the sheet called `wanted`, or the first one; `name` stands for the file in messages.
+/// Opens the sheet called `wanted`, or the first one that is shown; `name` stands for the file in messages.
 pub(crate) fn open(file: File, name: &str, wanted: Option<&str>) -> Result<OpenSheet, String> {
     let book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(|reason| reason.to_string())?;
-    let sheets = book.sheet_names();
-    let listed = || format!("`{}`", sheets.join("`, `"));
-    let (sheet, note) = match (wanted, &sheets[..]) {
-        (_, []) => return Err("it has no sheet; expected one with a row of column names".to_owned()),
-        (Some(wanted), _) => {
-            let found = sheets.iter().find(|sheet| sheet.eq_ignore_ascii_case(wanted));
-            let found = found.ok_or_else(|| format!("it has no sheet `{wanted}`; it has {}", listed()))?;
-            (found.clone(), None)
-        }
-        (None, [only]) => (only.clone(), None),
-        (None, [first, second, ..]) => {
-            let note = format!(
-                "of {} sheets the first, `{first}`, is read; `{name}#{second}` would be another",
-                sheets.len()
-            );
-            (first.clone(), Some(note))
-        }
+    let tables = book.sheets_metadata().iter();
+    let tables: Vec<_> = tables.filter(|sheet| sheet.typ == SheetType::WorkSheet).collect();
+    let shown = tables
+        .iter()
+        .filter(|sheet| sheet.visible == SheetVisible::Visible);
+    let Some(first) = shown.chain(&tables).next() else {
+        return Err("it has no sheet; expected one with a row of column names".to_owned());
+    };
+    let (sheet, note) = if let Some(wanted) = wanted {
+        let found = tables
+            .iter()
+            .find(|sheet| sheet.name.eq_ignore_ascii_case(wanted));
+        let found = found.ok_or_else(|| {
+            let names: Vec<&str> = tables.iter().map(|sheet| sheet.name.as_str()).collect();
+            format!("it has no sheet `{wanted}`; it has `{}`", names.join("`, `"))
+        })?;
+        (found.name.clone(), None)
+    } else {
+        let another = tables.iter().find(|sheet| sheet.name != first.name);
+        let note = another.map(|another| {
+            format!(
+                "of {} sheets `{}` is read; `{name}#{}` would be another",
+                tables.len(),
+                first.name,
+                another.name
+            )
+        });
+        (first.name.clone(), note)
     };
     Ok(OpenSheet {
         workbook: book,
@@ -59,61 +72,127 @@ pub(crate) fn read(opened: OpenSheet, out: &mut CsvPipe) -> Result<(), String> {
     } = opened;
     let cells = book.worksheet_cells_reader(&sheet);
     let mut cells = cells.map_err(|reason| reason.to_string())?;
-    let mut rows = Rows::default();
-    let mut number = 0;
+    let codes: Vec<Option<CodeFormat>> = cells.styles().iter().map(CodeFormat::of).collect();
+    let mut rows = Rows::new(out);
     loop {
-        let cell = cells
-            .next_cell()
-            .map_err(|reason| format!("sheet `{sheet}`, behind row {number}: {reason}"))?;
-        let Some(cell) = cell else {
+        let cell = cells.next_cell_with_style_id();
+        let cell = cell.map_err(|reason| format!("sheet `{sheet}`, behind row {}: {reason}", rows.number))?;
+        let Some((cell, style)) = cell else {
             break;
         };
-        let (row, column) = cell.get_position();
-        if row + 1 != number {
-            rows.write(out)?;
-            number = row + 1;
-        }
-        rows.set(column as usize, text_of(cell.get_value()));
+        let text = text_of(cell.get_value(), codes.get(style).and_then(Option::as_ref));
+        rows.set(cell.get_position(), text)
+            .map_err(|reason| reason.to_string())?;
     }
-    rows.write(out)
+    rows.finish().map_err(|reason| reason.to_string())
 }
 
-/// Gathers the cells of a row. Rows are as wide as the first one, the header, which also tells where the
-/// table begins.
-#[derive(Default)]
-struct Rows {
+/// Rows that are looked at to learn how wide the table is: a column without a name may stand beside it.
+const JUDGED_ROWS: usize = 1000;
+
+/// Gathers the cells of rows, and writes each as one row of its own number, blank ones, too, so that places
+/// are told as Excel shows them.
+struct Rows<'o> {
+    out: &'o mut CsvPipe,
+    /// Number of the row that `cells` belong to, from 1, as Excel counts.
+    number: u32,
     cells: Vec<String>,
-    header: Option<(usize, usize)>,
+    /// The rows before the columns are known, with their numbers.
+    waiting: Vec<(u32, Vec<String>)>,
+    columns: Option<Range<usize>>,
+    /// How many rows were written.
+    written: u32,
 }
 
-impl Rows {
-    fn set(&mut self, column: usize, text: String) {
+impl<'o> Rows<'o> {
+    fn new(out: &'o mut CsvPipe) -> Self {
+        Self {
+            out,
+            number: 1,
+            cells: Vec::new(),
+            waiting: Vec::new(),
+            columns: None,
+            written: 0,
+        }
+    }
+
+    fn set(&mut self, (row, column): (u32, u32), text: String) -> io::Result<()> {
+        if row + 1 != self.number {
+            self.end_row()?;
+            self.number = row + 1;
+        }
+        let column = column as usize;
         if self.cells.len() <= column {
             self.cells.resize(column + 1, String::new());
         }
         self.cells[column] = text;
+        Ok(())
     }
 
-    /// Writes the row, unless it is blank.
-    fn write(&mut self, out: &mut CsvPipe) -> Result<(), String> {
-        let Some(last) = self.cells.iter().rposition(|cell| !cell.is_empty()) else {
-            self.cells.clear();
+    fn end_row(&mut self) -> io::Result<()> {
+        let cells = std::mem::take(&mut self.cells);
+        if cells.iter().all(String::is_empty) {
             return Ok(());
-        };
-        let first = self.cells.iter().position(|cell| !cell.is_empty()).unwrap_or(0);
-        let (start, end) = *self.header.get_or_insert((first, last + 1));
+        }
+        match &self.columns {
+            Some(columns) => {
+                let columns = columns.clone();
+                self.write(self.number, &cells, columns)
+            }
+            None => {
+                self.waiting.push((self.number, cells));
+                if self.waiting.len() < JUDGED_ROWS {
+                    return Ok(());
+                }
+                self.write_waiting()
+            }
+        }
+    }
+
+    fn write_waiting(&mut self) -> io::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let filled = |cell: &String| !cell.is_empty();
+        let starts = waiting
+            .iter()
+            .filter_map(|(_, cells)| cells.iter().position(filled));
+        let ends = waiting
+            .iter()
+            .filter_map(|(_, cells)| cells.iter().rposition(filled));
+        let columns = starts.min().unwrap_or(0)..ends.max().map_or(0, |last| last + 1);
+        self.columns = Some(columns.clone());
+        waiting
+            .iter()
+            .try_for_each(|(number, cells)| self.write(*number, cells, columns.clone()))
+    }
+
+    fn write(&mut self, number: u32, cells: &[String], columns: Range<usize>) -> io::Result<()> {
+        while self.written + 1 < number {
+            self.out.end_row()?;
+            self.written += 1;
+        }
+        let last = cells.iter().rposition(|cell| !cell.is_empty()).unwrap_or(0);
         // What stands beside the table makes the row too long, which is told where rows are parsed.
-        self.cells.resize(end.max(last + 1), String::new());
-        let row = self.cells.drain(..).skip(start);
-        out.write_record(row.map(String::into_bytes))
-            .map_err(|reason| reason.to_string())
+        let before = cells[..columns.start.min(cells.len())]
+            .iter()
+            .position(|cell| !cell.is_empty());
+        for column in before.unwrap_or(columns.start)..columns.end.max(last + 1) {
+            let cell = cells.get(column).map_or("", String::as_str);
+            self.out.write_cell(cell.as_bytes())?;
+        }
+        self.written += 1;
+        self.out.end_row()
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.end_row()?;
+        self.write_waiting()
     }
 }
 
-fn text_of(value: &DataRef<'_>) -> String {
+fn text_of(value: &DataRef<'_>, code: Option<&CodeFormat>) -> String {
     match value {
-        DataRef::Int(number) => number.to_string(),
-        DataRef::Float(number) => number.to_string(),
+        DataRef::Int(number) => code.map_or_else(|| number.to_string(), |code| code.write(*number as f64)),
+        DataRef::Float(number) => code.map_or_else(|| number.to_string(), |code| code.write(*number)),
         DataRef::SharedString(text) => (*text).to_owned(),
         DataRef::Bool(truth) => truth.to_string(),
         DataRef::DateTime(time) => date(*time),
@@ -123,7 +202,20 @@ fn text_of(value: &DataRef<'_>) -> String {
     }
 }
 
+/// A date, a time of day, or both; or hours beyond a day.
 fn date(time: ExcelDateTime) -> String {
+    let days = time.as_f64();
+    if time.is_duration() || (0.0..1.0).contains(&days) {
+        let seconds = (days * 86_400.0).round();
+        let sign = if seconds < 0.0 { "-" } else { "" };
+        let seconds = seconds.abs() as u64;
+        return format!(
+            "{sign}{:02}:{:02}:{:02}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        );
+    }
     let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
     if (hour, minute, second) == (0, 0, 0) {
         format!("{year:04}-{month:02}-{day:02}")

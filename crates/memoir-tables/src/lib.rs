@@ -6,6 +6,7 @@
 
 mod arrow;
 mod excel;
+mod excel_codes;
 mod pipe;
 #[cfg(test)]
 mod tests;
@@ -58,7 +59,7 @@ impl TableFile {
         };
         if head.starts_with(b"PAR1") && head.get(4).is_some_and(u8::is_ascii_control) {
             Some(Self::Parquet)
-        } else if head.starts_with(b"ARROW1\0") {
+        } else if head.starts_with(b"ARROW1\0") || is_arrow_stream(head) {
             Some(Self::Arrow)
         } else {
             in_archive.is_some_and(is_excel).then_some(Self::Excel)
@@ -83,6 +84,12 @@ impl TableFile {
                 "is no Excel file, whatever its name says; if it is a table of text, call it .csv",
             ));
         }
+        if found.starts_with(b"FEA1") {
+            return Err(Error::input(
+                name,
+                "is a Feather file of version 1; write it as version 2, which is an Arrow file",
+            ));
+        }
         let mut note = None;
         let reader = match self {
             Self::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
@@ -96,7 +103,11 @@ impl TableFile {
             }
         };
         let reader = reader.map_err(|reason| Error::io(path, "cannot open", reason))?;
-        Ok(Source::from_table(name, reader).with_note(note))
+        let source = Source::from_table(name, reader).with_note(note);
+        Ok(match self {
+            Self::Parquet | Self::Arrow => source.with_named_columns(),
+            Self::Excel => source,
+        })
     }
 
     /// Begins to write a table with these columns to `out`.
@@ -111,6 +122,12 @@ impl TableFile {
             Self::Excel => Box::new(excel::Sheet::new(columns, out)?),
         })
     }
+}
+
+/// Whether a stream of Arrow begins so: with the mark of a message and the length of the schema.
+fn is_arrow_stream(head: &[u8]) -> bool {
+    let length = head.strip_prefix(&[0xff; 4]).and_then(|rest| rest.first_chunk());
+    length.is_some_and(|length| (1..1 << 24).contains(&u32::from_le_bytes(*length)))
 }
 
 /// The file that `path` names, and the sheet behind a `#`, unless that belongs to the file's name.

@@ -1,10 +1,36 @@
 //! A pipe that a thread fills with CSV, and that ends with an error if the thread met one.
 
-use std::io::{self, BufWriter, PipeReader, PipeWriter, Read};
+use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a thread writes its rows to. All fields are quoted, so nothing in them can be taken for a delimiter.
-pub(crate) type CsvPipe = csv::Writer<BufWriter<PipeWriter>>;
+/// What a thread writes its rows to, one line or more each. All fields are quoted, so nothing in them can be
+/// taken for a delimiter. They are bytes: what is no text matters only where it is read.
+pub(crate) struct CsvPipe {
+    out: BufWriter<PipeWriter>,
+    is_in_row: bool,
+}
+
+impl CsvPipe {
+    /// Writes the next cell of the row.
+    pub(crate) fn write_cell(&mut self, cell: &[u8]) -> io::Result<()> {
+        let opening: &[u8] = if self.is_in_row { b",\"" } else { b"\"" };
+        self.is_in_row = true;
+        self.out.write_all(opening)?;
+        for part in cell.split_inclusive(|&byte| byte == b'"') {
+            self.out.write_all(part)?;
+            if part.ends_with(b"\"") {
+                self.out.write_all(b"\"")?;
+            }
+        }
+        self.out.write_all(b"\"")
+    }
+
+    /// Ends the row. One without a cell is a blank line, which counts where places are told.
+    pub(crate) fn end_row(&mut self) -> io::Result<()> {
+        self.is_in_row = false;
+        self.out.write_all(b"\n")
+    }
+}
 
 /// Reads what `fill` writes, in a thread of its own.
 pub(crate) fn read(
@@ -16,11 +42,11 @@ pub(crate) fn read(
     std::thread::Builder::new()
         .name("memoir-table".to_owned())
         .spawn(move || {
-            let mut out = csv::WriterBuilder::new()
-                .quote_style(csv::QuoteStyle::Always)
-                .flexible(true)
-                .from_writer(BufWriter::with_capacity(1 << 16, writer));
-            let filled = fill(&mut out).and_then(|()| out.flush().map_err(|reason| reason.to_string()));
+            let mut out = CsvPipe {
+                out: BufWriter::with_capacity(1 << 16, writer),
+                is_in_row: false,
+            };
+            let filled = fill(&mut out).and_then(|()| out.out.flush().map_err(|reason| reason.to_string()));
             // The reader looks at it when the pipe has ended, which is when `out` goes.
             *fails.lock().unwrap_or_else(PoisonError::into_inner) = filled.err();
             drop(out);

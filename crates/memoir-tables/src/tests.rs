@@ -126,7 +126,7 @@ fn a_sheet_may_be_named() {
         "{problem}"
     );
     let book = excel::open(File::open(&path).expect("there"), "a.xlsx", None).expect("a book");
-    let note = "of 2 sheets the first, `About`, is read; `a.xlsx#My data` would be another";
+    let note = "of 2 sheets `About` is read; `a.xlsx#My data` would be another";
     assert_eq!(book.note.as_deref(), Some(note));
 }
 

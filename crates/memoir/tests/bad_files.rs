@@ -95,8 +95,8 @@ fn bad_files() {
             "an unknown ending",
             "a.dat",
             "x 1:1\n",
-            "a.dat: cannot tell the format from the name; give the parameter `format` with one of libsvm, xmc, fasttext, csv, tsv, \
-             jsonl, lines",
+            "a.dat: cannot tell the format from the name or the first lines; give the parameter `format` with one of libsvm, \
+             xmc, fasttext, csv, tsv, jsonl, lines",
         ),
         case(
             "bad rows only",

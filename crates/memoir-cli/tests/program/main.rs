@@ -19,6 +19,9 @@ mod odd_kinds;
 mod odd_rows;
 mod odd_streams;
 mod odd_tables;
+mod odd_values;
+#[cfg(feature = "tables")]
+mod odd_workbooks;
 mod overrides;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;

@@ -43,7 +43,7 @@ impl Columns {
         };
         let given_label = match &options.label_column {
             Some(wanted) => header.given(Some(wanted), "labels")?,
-            None => header.remembered_label(options)?,
+            None => header.remembered_label(options, labels_needed)?,
         };
         let other = |one: usize| (names.len() == 2 && weight.is_none()).then(|| 1 - one);
         let (mut texts, mut row) = if let Some(found) = &given_text {
@@ -262,18 +262,19 @@ impl Header<'_> {
     }
 
     /// The column that the labels were in before, if it is here, or the one called so.
-    fn remembered_label(&self, options: &ReadOptions) -> Result<Option<usize>, Problem> {
-        let names = [
-            options.remembered.label_column.as_deref(),
-            Some("label"),
-            Some("labels"),
-        ];
-        for name in names.into_iter().flatten() {
-            if let Some(column) = self.find(name)? {
-                return Ok(Some(column));
-            }
+    fn remembered_label(&self, options: &ReadOptions, labels_needed: bool) -> Result<Option<usize>, Problem> {
+        if let Some(name) = &options.remembered.label_column
+            && let Some(column) = self.find(name)?
+        {
+            return Ok(Some(column));
         }
-        Ok(None)
+        match (self.find("label")?, self.find("labels")?) {
+            (Some(_), Some(_)) if labels_needed => Err(Problem::new(
+                0,
+                "expected labels in one column, found `label` and `labels`; give the parameter `label-column`",
+            )),
+            (one, several) => Ok(one.or(several)),
+        }
     }
 
     /// The column of the text where none is called so: `other` than the labels, if there are two.

@@ -4,6 +4,7 @@
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::Format;
+use super::format::preamble;
 use super::options::ReadOptions;
 use super::quotes::{BadQuote, QuoteScanner};
 use super::table::is_comment;
@@ -17,6 +18,9 @@ pub(super) struct Dialect {
     pub(super) delimiter: u8,
     /// Whether a quoted field may hold delimiters and line ends; otherwise quotes are characters.
     pub(super) quoted: bool,
+    /// Whether it was a table of cells before: a record is a row there, without comments, and cells may be
+    /// lists.
+    pub(super) cells: bool,
 }
 
 /// What the first rows say.
@@ -33,6 +37,13 @@ pub(super) enum Verdict {
 }
 
 impl Dialect {
+    /// That of tables of another kind.
+    pub(super) const CELLS: Self = Self {
+        delimiter: b',',
+        quoted: true,
+        cells: true,
+    };
+
     /// The usual one of `format`.
     pub(super) fn usual(format: Format) -> Self {
         let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
@@ -44,6 +55,18 @@ impl Dialect {
         Self {
             delimiter,
             quoted: !(format == Format::Tsv && delimiter == b'\t'),
+            cells: false,
+        }
+    }
+
+    /// How many lines `raw` has, where that is a whole record with the blank lines in front of it; of cells,
+    /// how many rows.
+    pub(super) fn lines(self, raw: &[u8]) -> u64 {
+        let blank = raw.iter().take_while(|&&byte| byte == b'\n').count();
+        if self.cells {
+            (blank + usize::from(blank < raw.len())) as u64
+        } else {
+            memchr::memchr_iter(b'\n', raw).count() as u64
         }
     }
 
@@ -62,7 +85,12 @@ impl Dialect {
     /// right; among equals one that gives the first row as many columns as the header, then the one with
     /// the most columns.
     pub(super) fn sniff(format: Format, bytes: &[u8], at_end: bool, options: &ReadOptions) -> Verdict {
-        if let Some(delimiter) = options.delimiter {
+        let declared = declared_delimiter(bytes);
+        let format = match format {
+            Format::Tsv if begins_quoted(bytes) => Format::Csv,
+            _ => format,
+        };
+        if let Some(delimiter) = options.delimiter.or(declared.map(|(delimiter, _)| delimiter)) {
             return Verdict::Table(Self::new(format, delimiter));
         }
         let mut looks = Vec::new();
@@ -128,6 +156,32 @@ impl Dialect {
             Suspicion::None
         }
     }
+}
+
+/// The delimiter that Excel is told by a first line such as `sep=;`, and the length of that line.
+pub(super) fn declared_delimiter(bytes: &[u8]) -> Option<(u8, usize)> {
+    let line = bytes.split_inclusive(|&byte| byte == b'\n').next()?;
+    let content = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let content = content.strip_suffix(b"\n")?;
+    let content = content.strip_suffix(b"\r").unwrap_or(content);
+    let content = content
+        .strip_prefix(b"\"")
+        .and_then(|inside| inside.strip_suffix(b"\""))
+        .unwrap_or(content);
+    match content {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] if delimiter.is_ascii() => {
+            Some((*delimiter, line.len()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the first line of tab-separated values quotes a name, as R does it: then quotes mean something in
+/// the rows, too.
+fn begins_quoted(bytes: &[u8]) -> bool {
+    let first = bytes[preamble(bytes)..].split(|&byte| byte == b'\n').next();
+    let name = first.and_then(|line| line.trim_ascii().split(|&byte| byte == b'\t').next());
+    name.is_some_and(|name| name.len() > 2 && name.starts_with(b"\"") && name.ends_with(b"\""))
 }
 
 /// Whether raw text may be a table.

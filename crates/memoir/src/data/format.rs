@@ -141,6 +141,45 @@ impl Format {
     }
 }
 
+/// How far the name of a source tells the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedFormat {
+    /// It is this one.
+    Sure(Format),
+    /// It may be this one; the content may overrule that.
+    Likely(Format),
+    /// The content must tell.
+    Unknown,
+    /// There is no name; where the content does not tell, it is what is usual.
+    Nameless,
+}
+
+impl NamedFormat {
+    pub(super) fn of(path: &Path) -> Self {
+        match Format::from_path(path) {
+            Some(format) if is_vague(path) => Self::Likely(format),
+            Some(format) => Self::Sure(format),
+            None => Self::Unknown,
+        }
+    }
+
+    /// What it is where the content does not tell: the format of the name, or else the `usual` one.
+    pub(super) fn likely(self, usual: Option<Format>) -> Option<Format> {
+        match self {
+            Self::Likely(_) | Self::Nameless if usual.is_some() => usual,
+            _ => self.format(),
+        }
+    }
+
+    /// The format, as far as the name tells it.
+    pub(crate) fn format(self) -> Option<Format> {
+        match self {
+            Self::Sure(format) | Self::Likely(format) => Some(format),
+            Self::Unknown | Self::Nameless => None,
+        }
+    }
+}
+
 /// Rows that are looked at.
 const JUDGED_ROWS: usize = 8;
 
@@ -179,7 +218,7 @@ fn index_of_pair(word: &[u8]) -> Option<u64> {
 }
 
 /// Whether the name leaves the format to the content.
-pub(super) fn is_vague(path: &Path) -> bool {
+fn is_vague(path: &Path) -> bool {
     extension(path).is_some_and(|ending| ending == "txt")
 }
 

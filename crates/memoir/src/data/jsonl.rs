@@ -68,10 +68,18 @@ impl<T> Field<T> {
     fn set<E: de::Error>(&mut self, value: T, key: &str, wanted: &[String]) -> Result<(), E> {
         let exact = wanted.iter().any(|wanted| wanted == key);
         if exact || !self.exact {
-            if self.value.is_some() && !exact {
+            if self.value.is_some() && exact == self.exact {
+                let wanted: Vec<String> = wanted.iter().map(|name| shown(name.as_bytes())).collect();
+                let (wanted, found) = (
+                    wanted.join(" or "),
+                    if exact {
+                        ""
+                    } else {
+                        " that differ in capital letters"
+                    },
+                );
                 return Err(E::custom(format!(
-                    "expected one key {}, found several that differ in capital letters",
-                    shown(wanted[0].as_bytes())
+                    "expected one key {wanted}, found several{found}"
                 )));
             }
             *self = Self {
@@ -334,7 +342,9 @@ impl<'l> Visitor<'l> for ObjectVisitor<'_> {
                 };
                 let wanted = &parser.texts[index..=index];
                 fields.texts[index].set(map.next_value_seed(seed)?, &key, wanted)?;
-            } else if parser.labels.iter().any(|name| is(name, &key)) {
+            } else if parser.labels.iter().any(|name| is(name, &key))
+                && (parser.labels_needed || fields.labels.value.is_none())
+            {
                 fields
                     .labels
                     .set(map.next_value_seed(LabelsSeed)?, &key, &parser.labels)?;

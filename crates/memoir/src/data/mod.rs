@@ -20,6 +20,7 @@
 mod any_reader;
 mod archive;
 mod blocks;
+mod cells;
 mod columns;
 mod dialect;
 mod encoding;
@@ -47,6 +48,7 @@ mod source;
 mod table;
 
 pub(crate) use any_reader::Reader;
+pub use cells::LIST_ITEM;
 pub use encoding_rs::Encoding;
 pub use files::files_at;
 pub use format::{Content, Format};

@@ -197,6 +197,15 @@ pub(super) fn read_weight(text: &[u8]) -> Result<f32, String> {
     }
 }
 
+/// Whether this is what a spreadsheet shows in place of a value.
+pub(super) fn is_failed_formula(cell: &str) -> bool {
+    const ERRORS: [&str; 8] = [
+        "#N/A", "#REF!", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!",
+    ];
+    let cell = cell.trim();
+    cell.starts_with('#') && ERRORS.contains(&cell)
+}
+
 /// The numbers of the labels in a field, which are separated by `separator` or else one label. A blank field
 /// has none.
 pub(super) fn split_labels(
@@ -206,6 +215,13 @@ pub(super) fn split_labels(
     classes: &mut Vec<u32>,
 ) -> Result<(), String> {
     let field = field.trim();
+    let mut parts = field.split(separator.unwrap_or("\n"));
+    if let Some(failed) = parts.find(|label| is_failed_formula(label)) {
+        return Err(format!(
+            "expected a label, found {}, which a spreadsheet writes where a formula failed",
+            shown(failed.trim().as_bytes())
+        ));
+    }
     match separator {
         _ if field.is_empty() => {}
         None => classes.push(names.intern(field)),

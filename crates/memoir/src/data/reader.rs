@@ -4,7 +4,7 @@
 use std::vec::IntoIter;
 
 use super::feed::{Feed, RawBlock};
-use super::format::preamble;
+use super::format::{NamedFormat, preamble};
 use super::parsed::{Parsed, Problem, TOLD_BAD_ROWS};
 use super::parser::Parser;
 use super::settle::{Settled, Settling};
@@ -104,10 +104,10 @@ impl Part {
         session: &Session<'_>,
     ) -> Result<Option<Self>> {
         let name = source.name().to_owned();
-        let (named, vague) = source.format();
-        let by_name = match purpose {
-            Purpose::Prediction(fallback) | Purpose::Measurement(fallback) if vague => Some(fallback),
-            _ => named,
+        let named = source.format();
+        let usual = match purpose {
+            Purpose::Prediction(format) | Purpose::Measurement(format) => Some(format),
+            Purpose::Labelled => None,
         };
         let labelled = !matches!(purpose, Purpose::Prediction(_));
         if let Some(note) = source.note() {
@@ -115,9 +115,10 @@ impl Part {
         }
         let settling = Settling {
             name: name.clone(),
-            likely: options.format.or(by_name),
-            open: options.format.is_none() && vague,
+            likely: options.format.or(named.likely(usual)),
+            open: options.format.is_none() && !matches!(named, NamedFormat::Sure(_)),
             labelled,
+            table: source.table(),
             options: options.clone(),
         };
         let feed = Feed::start(source, settling, options.block_size, session.threads())?;
@@ -138,7 +139,7 @@ impl Part {
         }
         let (parser, header) = Parser::new(format, dialect, &first.bytes, options, labelled)
             .map_err(|problem| located(&name, 1, problem))?;
-        let header_lines = memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64;
+        let header_lines = dialect.lines(&first.bytes[..header]);
         first.bytes.drain(..header);
         Ok(Some(Self {
             feed,

@@ -3,7 +3,8 @@
 
 use super::Format;
 use super::blocks::RecordEnds;
-use super::dialect::{Dialect, Suspicion, Verdict, shown_delimiter};
+use super::cells::TableOfCells;
+use super::dialect::{Dialect, Suspicion, Verdict, declared_delimiter, shown_delimiter};
 use super::format::preamble;
 use super::options::ReadOptions;
 use super::parsed::shown;
@@ -47,12 +48,17 @@ pub(super) struct Settling {
     pub(super) open: bool,
     /// Whether the rows must have labels.
     pub(super) labelled: bool,
+    /// Whether it is a table of another kind.
+    pub(super) table: Option<TableOfCells>,
     pub(super) options: ReadOptions,
 }
 
 impl Settling {
     /// What the source is that begins with `bytes`; `None` if more of it must be seen.
     pub(super) fn settle(&self, bytes: &[u8], at_end: bool) -> Result<Option<Settled>> {
+        if let Some(table) = self.table {
+            return self.settle_table(table).map(Some);
+        }
         if let Some(what) = no_text(bytes) {
             return Err(self.problem(what));
         }
@@ -94,10 +100,32 @@ impl Settling {
         }
     }
 
+    /// A table of another kind is what it is: only an option could contradict.
+    fn settle_table(&self, table: TableOfCells) -> Result<Settled> {
+        if table.is_named && self.options.no_header {
+            return Err(self.problem("has names of its columns; leave the parameter `no-header` out"));
+        }
+        match self.options.format {
+            None | Some(Format::Csv | Format::Tsv) => Ok(Settled {
+                format: Format::Csv,
+                dialect: Dialect::CELLS,
+            }),
+            Some(other) => Err(self.problem(format!(
+                "is a table with columns; leave the parameter `format` with {other} out"
+            ))),
+        }
+    }
+
     fn by_content(&self, bytes: &[u8], at_end: bool) -> Result<ByContent> {
         let likely = || self.likely.map(ByContent::Format).ok_or_else(|| self.unknown());
         if !self.open {
             return likely();
+        }
+        if let Some(what) = markup(bytes) {
+            return Err(self.problem(what));
+        }
+        if declared_delimiter(bytes).is_some() {
+            return Ok(ByContent::Format(Format::Csv));
         }
         let shown_format = Format::from_content(bytes);
         if let Some(format @ (Format::FastText | Format::Jsonl | Format::Xmc)) = shown_format {
@@ -154,7 +182,7 @@ impl Settling {
     fn unknown(&self) -> Error {
         let formats = Format::ALL.map(Format::name).join(", ");
         self.problem(format!(
-            "cannot tell the format from the name; give the parameter `format` with one of {formats}"
+            "cannot tell the format from the name or the first lines; give the parameter `format` with one of {formats}"
         ))
     }
 }
@@ -166,19 +194,67 @@ enum ByContent {
     Format(Format),
 }
 
-/// What `bytes` are the beginning of, if that is a well-known kind of file without lines of text. They are
-/// decoded already: what is no UTF-8 was taken for Windows-1252.
-fn no_text(bytes: &[u8]) -> Option<&'static str> {
-    let is_control = |byte: Option<&u8>| byte.is_some_and(|byte| *byte < b'\t');
-    let is = |magic: &str| bytes.starts_with(magic.as_bytes());
-    if is("PAR1") && bytes.get(4).is_some_and(u8::is_ascii_control) {
-        Some("is a Parquet file; expected text, or the name of the file instead of its content")
-    } else if is("ARROW1") && is_control(bytes.get(6)) {
-        Some("is an Arrow file; expected text, or the name of the file instead of its content")
-    } else if is("\u{d0}\u{cf}\u{11}\u{e0}") {
-        Some("is an Excel file of the old kind, or one with a password; save it as .xlsx without a password")
-    } else if is("%PDF-") {
-        Some("is a PDF; expected rows of text")
+/// What well-known files without lines of text begin with, decoded already: what is no UTF-8 was taken for
+/// Windows-1252.
+const NO_TEXT: [(&str, &str); 14] = [
+    ("ARROW1\0", "an Arrow file"),
+    ("\u{ff}\u{ff}\u{ff}\u{ff}", "an Arrow stream"),
+    ("FEA1", "a Feather file of version 1"),
+    (
+        "\u{d0}\u{cf}\u{11}\u{e0}",
+        "an Excel file of the old kind, or one with a password",
+    ),
+    ("SQLite format 3\0", "an SQLite database"),
+    ("%PDF-", "a PDF"),
+    ("{\\rtf", "a document in rich text"),
+    ("\u{2030}PNG\r\n", "a picture"),
+    ("\u{ff}\u{d8}\u{ff}", "a picture"),
+    ("GIF8", "a picture"),
+    ("7z\u{bc}\u{af}", "a 7-zip archive"),
+    ("Rar!\u{1a}", "a RAR archive"),
+    ("\u{201c}NUMPY", "an array of NumPy"),
+    ("\u{7f}ELF", "a program"),
+];
+
+/// What to say if `bytes` are the beginning of a file without lines of text. No more than the first line
+/// counts, so that it does not matter how much has come in.
+fn no_text(bytes: &[u8]) -> Option<String> {
+    let is_parquet = bytes.starts_with(b"PAR1") && bytes.get(4).is_some_and(u8::is_ascii_control);
+    let known = NO_TEXT
+        .iter()
+        .find(|(magic, _)| bytes.starts_with(magic.as_bytes()));
+    let what = if is_parquet {
+        "a Parquet file"
+    } else if let Some((_, what)) = known {
+        what
+    } else {
+        let first = bytes.split(|&byte| byte == b'\n').next()?;
+        return memchr::memchr(0, first).map(|_| {
+            "holds zero bytes in its first line, so it is no text, or in another encoding; save it as UTF-8".to_owned()
+        });
+    };
+    let hint = match what {
+        "a Parquet file" | "an Arrow file" | "an Arrow stream" => {
+            "expected text, or the name of the file instead of its content"
+        }
+        "a Feather file of version 1" => "write it as version 2, and give the name of the file",
+        "an Excel file of the old kind, or one with a password" => "save it as .xlsx without a password",
+        _ => "expected rows of text",
+    };
+    Some(format!("is {what}; {hint}"))
+}
+
+/// What to say if the first line opens a page or a document.
+fn markup(bytes: &[u8]) -> Option<&'static str> {
+    let first = bytes.trim_ascii_start();
+    let begins = |tag: &str| {
+        let start = first.get(..tag.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    if begins("<!doctype html") || begins("<html") {
+        Some("is a web page; expected rows of text, or a table that is saved as CSV")
+    } else if begins("<?xml") {
+        Some("is XML; expected rows of text, or a table that is saved as CSV")
     } else {
         None
     }

@@ -9,12 +9,13 @@ use std::time::UNIX_EPOCH;
 
 use liblzma::stream::{CONCATENATED, Stream};
 
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, UTF_8};
 
 use super::archive;
+use super::cells::TableOfCells;
 use super::encoding::Utf8Reader;
 use super::files::files_at;
-use super::format::{Format, is_vague};
+use super::format::{Format, NamedFormat};
 use super::prepared::{Manifest, SourceState};
 use crate::{Error, Result};
 
@@ -26,8 +27,8 @@ const XZ_MEMORY_LIMIT: u64 = 1 << 30;
 pub struct Source {
     name: String,
     origin: Origin,
-    /// Whether it is CSV, whatever its name says.
-    table: bool,
+    /// Whether it is a table of another kind, in CSV.
+    table: Option<TableOfCells>,
     /// What whoever reads it should know.
     note: Option<String>,
 }
@@ -49,14 +50,14 @@ impl Source {
             return Self {
                 name: "<stdin>".to_owned(),
                 origin: Origin::Stdin,
-                table: false,
+                table: None,
                 note: None,
             };
         }
         Self {
             name: path.display().to_string(),
             origin: Origin::File(path.to_owned()),
-            table: false,
+            table: None,
             note: None,
         }
     }
@@ -66,17 +67,33 @@ impl Source {
         Self {
             name: name.into(),
             origin: Origin::Reader(Box::new(reader)),
-            table: false,
+            table: None,
             note: None,
         }
     }
 
-    /// A table of another kind that `reader` gives as CSV; `name` stands for it in messages.
+    /// A table of another kind that `reader` gives as CSV in UTF-8, with commas and a record for each row; a
+    /// blank line is a blank row. Items of lists begin with [`LIST_ITEM`](super::LIST_ITEM). `name` stands
+    /// for it in messages, which count rows and columns, not lines and bytes.
     pub fn from_table(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         Self {
-            table: true,
+            table: Some(TableOfCells::default()),
             ..Self::from_reader(name, reader)
         }
+    }
+
+    /// The same table, whose columns always have names: the option that says otherwise is refused.
+    #[must_use]
+    pub fn with_named_columns(self) -> Self {
+        Self {
+            table: Some(TableOfCells { is_named: true }),
+            ..self
+        }
+    }
+
+    /// What is known of it, if it is a table of another kind.
+    pub(super) fn table(&self) -> Option<TableOfCells> {
+        self.table
     }
 
     /// All rows of `parts`, which must be of one kind and have the same columns; `name` stands for all of
@@ -85,7 +102,7 @@ impl Source {
         Self {
             name: name.into(),
             origin: Origin::Several(parts),
-            table: false,
+            table: None,
             note: None,
         }
     }
@@ -136,24 +153,20 @@ impl Source {
         }
     }
 
-    /// The format that its name stands for, and whether the content may still overrule that.
-    pub(crate) fn format(&self) -> (Option<Format>, bool) {
+    /// The format that its name stands for.
+    pub(crate) fn format(&self) -> NamedFormat {
         match &self.origin {
-            _ if self.table => (Some(Format::Csv), false),
-            Origin::Stdin => (None, true),
-            Origin::Several(parts) => parts.first().map_or((None, true), Self::format),
+            _ if self.table.is_some() => NamedFormat::Sure(Format::Csv),
+            Origin::Stdin => NamedFormat::Nameless,
+            Origin::Several(parts) => parts.first().map_or(NamedFormat::Nameless, Self::format),
             Origin::File(path) => {
                 let inside = match Format::from_path(path) {
                     None => archive::name_inside(path),
                     Some(_) => None,
                 };
-                let named = inside.as_deref().map_or(path.as_path(), Path::new);
-                (Format::from_path(named), is_vague(named))
+                NamedFormat::of(inside.as_deref().map_or(path.as_path(), Path::new))
             }
-            Origin::Reader(_) => {
-                let path = Path::new(&self.name);
-                (Format::from_path(path), is_vague(path))
-            }
+            Origin::Reader(_) => NamedFormat::of(Path::new(&self.name)),
         }
     }
 
@@ -188,7 +201,10 @@ impl Source {
     /// Opens it, looks through its compression and decodes its text, which is in `encoding` or else in one
     /// that is recognised.
     pub(super) fn open(self, encoding: Option<&'static Encoding>) -> Result<OpenSource> {
-        let Self { name, origin, .. } = self;
+        let Self {
+            name, origin, table, ..
+        } = self;
+        let encoding = if table.is_some() { Some(UTF_8) } else { encoding };
         let (raw, size, patient): (Box<dyn Read + Send>, u64, bool) = match origin {
             Origin::File(path) => {
                 let file = File::open(&path).map_err(|reason| Error::io(&path, "cannot open", reason))?;

@@ -5,13 +5,16 @@
 //! field is a row without labels. Every row must have as many columns as the header. Lines that begin with
 //! `#` and have one field are comments.
 
+use std::borrow::Cow;
+
 use csv::ByteRecord;
 
+use super::cells::LIST_ITEM;
 use super::columns::Columns;
-use super::dialect::{Dialect, shown_delimiter};
+use super::dialect::{Dialect, declared_delimiter, shown_delimiter};
 use super::lines::valid_text;
 use super::options::ReadOptions;
-use super::parsed::{Parsed, Problem, read_weight, split_labels};
+use super::parsed::{Parsed, Problem, is_failed_formula, read_weight, split_labels};
 use super::quotes::{BadQuote, QuoteScanner};
 use crate::dataset::ColumnText;
 
@@ -27,6 +30,8 @@ pub(super) struct TableParser {
     /// What messages say of the columns that are read.
     used: String,
     separator: Option<String>,
+    /// Whether rows are of no use without labels.
+    labels_needed: bool,
     skip_bad_rows: bool,
 }
 
@@ -51,11 +56,18 @@ impl TableParser {
             header: None,
             used: String::new(),
             separator: (!options.is_single_label() && !separator.is_empty()).then_some(separator),
+            labels_needed,
             skip_bad_rows: options.skip_bad_rows,
         };
-        let mut reader = dialect.reader(bytes);
+        let told = if dialect.cells {
+            None
+        } else {
+            declared_delimiter(bytes)
+        };
+        let told = told.map_or(0, |(_, length)| length);
+        let mut reader = dialect.reader(&bytes[told..]);
         let mut record = ByteRecord::new();
-        let mut start = 0;
+        let mut start = told;
         // The header stands behind comments and blank lines.
         loop {
             let found = reader
@@ -67,12 +79,12 @@ impl TableParser {
                     "expected a header with the names of the columns, found nothing",
                 ));
             }
-            if !is_comment(&record) {
+            if dialect.cells || !is_comment(&record) {
                 break;
             }
-            start = reader.position().byte() as usize;
+            start = told + reader.position().byte() as usize;
         }
-        let end = reader.position().byte() as usize;
+        let end = told + reader.position().byte() as usize;
         start += bytes[start..end]
             .iter()
             .take_while(|byte| matches!(byte, b'\n' | b'\r'))
@@ -160,7 +172,7 @@ impl TableParser {
                 start += 1;
             }
             let raw = &bytes[start..end];
-            if self.columns.width > 1 && is_comment(&record) {
+            if self.columns.width > 1 && !self.dialect.cells && is_comment(&record) {
                 parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
                 start = end;
                 continue;
@@ -179,7 +191,7 @@ impl TableParser {
                     return Some(start + length + 1);
                 }
             }
-            parsed.tally.lines += memchr::memchr_iter(b'\n', raw).count() as u64;
+            parsed.tally.lines += self.dialect.lines(raw);
             start = end;
         }
         parsed.tally.lines += memchr::memchr_iter(b'\n', &bytes[start..]).count() as u64;
@@ -194,7 +206,7 @@ impl TableParser {
         classes: &mut Vec<u32>,
         parsed: &mut Parsed,
     ) -> Result<(), Problem> {
-        let at_field = |field, message: String| Problem::inside(raw, self.field_start(raw, field), message);
+        let at_field = |field, message: String| self.at_field(raw, field, message);
         let width = self.columns.width;
         if record.len() != width {
             let message = format!(
@@ -215,12 +227,16 @@ impl TableParser {
         };
         let texts = &self.columns.texts;
         let joined;
+        let part = |column: usize| field(column).map(|cell| self.text_of(cell));
+        let single;
         let text = if let [column] = texts[..] {
-            field(column)?
+            single = part(column)?;
+            single.as_ref()
         } else {
-            let cells: Result<Vec<&str>, Problem> = texts.iter().map(|&column| field(column)).collect();
+            let cells: Result<Vec<Cow<'_, str>>, Problem> =
+                texts.iter().map(|&column| part(column)).collect();
             let mut row = ColumnText::new();
-            let written = self.columns.row.write(cells?.into_iter(), &mut row);
+            let written = self.columns.row.write(cells?.iter().map(AsRef::as_ref), &mut row);
             written.map_err(|(column, message)| at_field(texts[column], message))?;
             joined = row;
             joined.as_str()
@@ -233,24 +249,72 @@ impl TableParser {
         };
         for &column in &self.columns.kept {
             // Checked first: a bad row leaves no cell behind.
-            field(column)?;
+            field(column).map_err(|problem| Problem {
+                message: format!(
+                    "{}; leave its column out of the output with the parameter `keep-columns`",
+                    problem.message
+                ),
+                ..problem
+            })?;
         }
         classes.clear();
         if let Some(index) = self.columns.label {
-            let labels = field(index)?;
-            split_labels(labels, self.separator.as_deref(), &mut parsed.names, classes)
-                .map_err(|message| at_field(index, message))?;
+            let labels = match field(index)? {
+                failed if is_failed_formula(failed) && !self.labels_needed => "",
+                labels => labels,
+            };
+            let separator = self.separator.as_deref();
+            match self.items(labels) {
+                Some(items) => items
+                    .map(|item| split_labels(item, None, &mut parsed.names, classes))
+                    .collect(),
+                None => split_labels(labels, separator, &mut parsed.names, classes),
+            }
+            .map_err(|message| at_field(index, message))?;
         }
         for &column in &self.columns.kept {
-            parsed.kept.push(field(column)?);
+            parsed.kept.push(&self.plain(field(column)?));
         }
         parsed.texts.push(text);
         parsed.push_row(line, classes.iter().copied(), weight);
         Ok(())
     }
 
+    /// The items of a cell that is a list.
+    fn items<'c>(&self, cell: &'c str) -> Option<impl Iterator<Item = &'c str>> {
+        let list = cell.strip_prefix(LIST_ITEM).filter(|_| self.dialect.cells);
+        list.map(|list| list.split(LIST_ITEM))
+    }
+
+    /// A cell as text: the items of a list are separated.
+    fn plain<'c>(&self, cell: &'c str) -> Cow<'c, str> {
+        match self.items(cell) {
+            Some(items) => Cow::Owned(items.collect::<Vec<_>>().join("|")),
+            None => Cow::Borrowed(cell),
+        }
+    }
+
+    /// A cell as a text to learn from: that a formula failed is none.
+    fn text_of<'c>(&self, cell: &'c str) -> Cow<'c, str> {
+        if is_failed_formula(cell) {
+            Cow::Borrowed("")
+        } else {
+            self.plain(cell)
+        }
+    }
+
+    fn at_field(&self, raw: &[u8], field: usize, message: String) -> Problem {
+        if self.dialect.cells {
+            return Problem::new(field, message);
+        }
+        Problem::inside(raw, self.field_start(raw, field), message)
+    }
+
     /// Where in a record a field stops being text.
     fn inside_field(&self, raw: &[u8], field: usize, problem: Problem) -> Problem {
+        if self.dialect.cells {
+            return Problem::new(field, problem.message);
+        }
         let start = self.field_start(raw, field);
         let index = valid_text(&raw[start..]).map_or_else(|found| found.column, |_| problem.column);
         Problem::inside(raw, start + index, problem.message)

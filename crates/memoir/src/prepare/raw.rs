@@ -192,6 +192,9 @@ fn read(
         if let Some(note) = joined_labels(&assembly.data().classes).filter(|_| !is_settled) {
             session.note(format!("{}: {note}", reader.name()));
         }
+        if let Some(note) = pointed_labels(&assembly.data().classes) {
+            session.note(format!("{}: {note}", reader.name()));
+        }
     }
     Ok(RawData {
         data: assembly.finish(width),
@@ -243,6 +246,20 @@ fn joined_labels(classes: &ClassNames) -> Option<String> {
             "labels such as `{example}` are taken as one; if they are several, give the parameter `label-separator`"
         )
     })
+}
+
+/// What to say if all labels are whole numbers with a point behind them: some programs make that of codes
+/// where a row has none.
+fn pointed_labels(classes: &ClassNames) -> Option<String> {
+    let is_pointed = |name: &str| {
+        let digits = name.strip_suffix(".0").unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let example = classes.iter().next().filter(|_| classes.iter().all(is_pointed))?;
+    Some(format!(
+        "labels such as `{example}` look like codes that another program took for numbers; they are kept as \
+         they are, so other data must write them alike"
+    ))
 }
 
 /// A counter of words that goes on from the words of `base`.

@@ -224,7 +224,7 @@ fn write(
 /// Size of the blocks of a source of texts. The larger they are, the fewer words are new in each: cutting
 /// words and numbering them take most of the time. Vectors gain nothing.
 fn text_block_size(source: &Source, options: &ReadOptions) -> Option<usize> {
-    let format = options.format.or(source.format().0);
+    let format = options.format.or(source.format().format());
     let is_text = format.is_some_and(|format| format.content() == Content::Text);
     is_text.then(|| match source.stored_size() {
         0 => LARGEST_TEXT_BLOCK / 2,

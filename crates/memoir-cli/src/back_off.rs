@@ -61,7 +61,10 @@ impl<'m> PromisedAnswers<'m> {
             }
             Promise::Coverage(coverage) => {
                 let Some(sets) = sets else {
-                    bail!("the model was calibrated on too few rows to promise a coverage");
+                    bail!(
+                        "the model was calibrated on too few rows to promise a coverage; train it with more rows, or \
+                         give `--valid` or a larger `--valid-fraction`"
+                    );
                 };
                 match sets.rule(coverage, hierarchy.as_ref()) {
                     Some(rule) => Rule::Sets(rule),

@@ -90,10 +90,29 @@ pub(crate) fn shape(mut command: Command, length: Length, path: &str) -> Command
                 .unwrap_or_default();
             command
                 .mut_args(with_long_help)
-                .after_help(after)
+                .after_help(in_paragraphs(&after.to_string()))
                 .after_long_help(None::<&'static str>)
         }
     }
+}
+
+/// `text` with each paragraph on one line, so that it is broken where the terminal ends. What is indented
+/// stays as it is, and so does what follows a colon.
+fn in_paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.lines() {
+        let goes_on = !line.is_empty() && !line.starts_with(' ');
+        let last = joined.lines().next_back().unwrap_or_default();
+        let may_go_on = !joined.ends_with("\n\n") && !last.starts_with(' ') && !last.ends_with(':');
+        if goes_on && may_go_on && !joined.is_empty() {
+            joined.pop();
+            joined.push(' ');
+        }
+        joined.push_str(line);
+        joined.push('\n');
+    }
+    joined.pop();
+    joined
 }
 
 /// Moves all that is to be said of an option into its ordinary help: as soon as anything is only in the long
@@ -150,6 +169,13 @@ mod tests {
         assert_eq!(read("help train").length, Length::Long);
         assert_eq!(read("train --help --help-all").length, Length::All);
         assert_eq!(read("train -- --help-all").length, Length::Short);
+    }
+
+    #[test]
+    fn paragraphs_are_broken_by_the_terminal_alone() {
+        let text = "One goes\non.\n\nAnother:\n  item\n  item\nA third\none.\nExample:\n  memoir";
+        let expected = "One goes on.\n\nAnother:\n  item\n  item\nA third one. Example:\n  memoir";
+        assert_eq!(in_paragraphs(text), expected);
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::{Context, class_lists, interrupt};
   memoir classes tickets.memoir merge --file groups.csv --out tickets2.memoir
   memoir classes tickets.memoir retire billing --out tickets2.memoir
 
-Files are CSV or TSV. A first row names the columns: class and new for rename, class and into for merge,
+Files are CSV, TSV or Excel. A first row names the columns: class and new for rename, class and into for merge,
 class for retire; other columns are ignored. Without a first row the columns stand in that order. Rows
 whose class the model does not have are reported on standard error.")]
 pub(crate) struct Arguments {

@@ -35,6 +35,7 @@ Measures:
   calibration error   mean distance between probabilities and shares of right answers (in 15 bins)
 Rows that can be automated: the most rows whose answers are together as accurate as wanted, and the
 probability from which on `memoir predict --min-confidence` gives these.
+
 Head, middle and tail are the classes from frequent to rare, each with a third of the training labels.")]
 pub(crate) struct Arguments {
     /// The model file

@@ -340,10 +340,7 @@ pub(crate) fn table(explanation: &Explanation) -> String {
     }
     text += "\n  answer  runner-up  feature\n";
     for share in &explanation.features {
-        let block = share
-            .block
-            .as_ref()
-            .map_or(String::new(), |block| format!("  ({block})"));
+        let block = in_block(share.block.as_deref());
         let _ = writeln!(
             text,
             "{:>+8.4}  {:>+9.4}  {}{block}",
@@ -362,10 +359,21 @@ pub(crate) fn table(explanation: &Explanation) -> String {
     text
 }
 
+/// What stands behind a feature whose name others have, too.
+fn in_block(block: Option<&str>) -> String {
+    block.map_or(String::new(), |block| format!("  ({block})"))
+}
+
 fn class_table(features: &[FeatureWeight]) -> String {
     let mut text = String::from("  weight  feature\n");
     for feature in features {
-        let _ = writeln!(text, "{:>+8.4}  {}", feature.weight, on_one_line(&feature.name));
+        let _ = writeln!(
+            text,
+            "{:>+8.4}  {}{}",
+            feature.weight,
+            on_one_line(&feature.name),
+            in_block(feature.block.as_deref())
+        );
     }
     text
 }

@@ -36,7 +36,9 @@ Scores are probabilities if the model is calibrated (`memoir inspect` says so); 
 own, and a note says so (in --out, columns are called score instead of probability). Rows in which
 the model knows no word, and those that --skip-bad-rows leaves out, get an empty answer.
 
-Without --format, the first lines of standard input and of .txt files tell what they are: fastText,
+DATA may be CSV, TSV, JSON lines, Excel (`book.xlsx#Sheet2` for another sheet than the first), Parquet,
+Arrow, fastText, libsvm, XMC or text, compressed or not. Without --format, the first lines of standard
+input, of .txt files and of files with other endings tell what they are: fastText,
 JSON, a table with a known column, or one text per line. Text that is vectors, or the reverse, is
 refused.
 

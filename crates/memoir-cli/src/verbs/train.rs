@@ -26,8 +26,13 @@ use crate::vocabulary_options::VocabularyOptions;
 use crate::{Context, failure, interrupt, out_of_memory};
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = "\
+DATA may be CSV, TSV, JSON lines, Excel (`book.xlsx#Sheet2` for another sheet than the first), Parquet,
+Arrow, fastText, libsvm or XMC, compressed or not. The model remembers how it was read.
+
+Examples:
   memoir train tickets.csv --model tickets.memoir
+  memoir train jobs.xlsx --model jobs.memoir --text-column title,tasks --label-column code
   memoir train train.svm.gz --model m.memoir --valid valid.svm.gz --seed 7
   memoir train --from tickets.memoir november.csv --model tickets2.memoir
   memoir train titles.csv --vocabulary subjects.ttl --language sv --model m.memoir

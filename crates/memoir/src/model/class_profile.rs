@@ -36,6 +36,7 @@ impl Model {
         let named = weights.into_iter().map(|(feature, weight)| FeatureWeight {
             feature,
             name: self.preprocessing.feature_name(feature).into_owned(),
+            block: self.preprocessing.block_name(feature),
             weight,
         });
         Ok(named.collect())

@@ -136,6 +136,9 @@ pub struct FeatureWeight {
     pub feature: u32,
     /// What it is called.
     pub name: String,
+    /// The block it belongs to, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<String>,
     /// Its weight.
     pub weight: f32,
 }

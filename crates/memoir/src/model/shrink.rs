@@ -55,7 +55,8 @@ impl Model {
             if kept < self.classes.len() as u64 {
                 return Err(Error::Parameter(format!(
                     "a model of at most {most_bytes} bytes would not keep one weight per class: names, features and \
-                     the header take {rest} bytes alone"
+                     the header take {rest} bytes alone; train one with fewer features: give the parameter \
+                     `max-features`"
                 )));
             }
             self.scorer = self.scorer.with_largest_weights(kept as usize)?;

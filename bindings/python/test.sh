@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 work="$root/target/python"
 environment="$work/venv"
-needs=(maturin pytest numpy scipy scikit-learn pandas pyarrow matplotlib)
+needs=(maturin pytest numpy scipy scikit-learn pandas polars pyarrow matplotlib)
 
 wanted="$(python3 --version) ${needs[*]}"
 if [ "$(cat "$environment/made-for" 2>/dev/null)" != "$wanted" ]; then

@@ -3,6 +3,7 @@
 import memoir
 import numpy as np
 import pandas
+import polars
 import pyarrow
 import pytest
 from memoir import MemoirClassifier, MemoirTextClassifier, column_text
@@ -31,9 +32,87 @@ def test_frames_come_back_with_answers(model):
 
 
 def test_polars_frames(model):
-    polars = pytest.importorskip("polars")
-    answered = model.predict_frame(polars.DataFrame({"text": ["tea", "toner"]}))
-    assert answered["class_1"].to_list() == ["hot", "office"]
+    frame = polars.DataFrame({"id": [3, 5, 7], "text": ["tea", "xylophone", "toner"]})
+    answered = model.predict_frame(frame, k=2)
+    assert isinstance(answered, polars.DataFrame)
+    assert answered.columns == ["id", "text", "class_1", "probability_1", "class_2", "probability_2"]
+    assert answered["class_1"].to_list() == ["hot", None, "office"]
+    assert answered["probability_2"][1] is None
+    assert answered.dtypes[2:4] == [polars.String, polars.Float64]
+    assert frame.columns == ["id", "text"], "the frame itself is not changed"
+    expected = model.predict_frame(frame.to_pandas(), k=2).probability_1.dropna().tolist()
+    assert answered["probability_1"].drop_nulls().to_list() == expected
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table, pyarrow.record_batch])
+def test_frames_of_every_kind_are_answered_alike(model, make):
+    columns = {"Title": ["green tea", None, "printer"], "region": ["N", "S", None], "pay": [1.5, None, 3]}
+    answered = model.predict_frame(make(columns), text="title", category="region", numeric="pay")
+    assert type(answered) is type(make(columns)), "what comes in goes out"
+    found = answered["class_1"]
+    found = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
+    assert [None if label != label else label for label in found] == ["hot", None, "office"]
+
+
+def test_frames_without_an_answer_or_a_row(model):
+    unknown = model.predict_frame(polars.DataFrame({"text": ["xylophone"]}))
+    assert unknown["class_1"].to_list() == [None]
+    assert unknown.schema["class_1"] == polars.String
+
+
+def test_lazy_frames_are_refused(model):
+    lazy = polars.LazyFrame({"text": ["tea"]})
+    for attempt in (model.predict_frame, column_text):
+        with pytest.raises(ValueError, match="the frame is a LazyFrame.*call collect"):
+            attempt(lazy)
+    for attempt in (model.predict, model.predict_topk):
+        with pytest.raises(ValueError, match="X is a LazyFrame.*call collect"):
+            attempt(lazy)
+    with pytest.raises(ValueError, match="y is a LazyFrame.*call collect"):
+        MemoirTextClassifier().fit(TEXTS, polars.LazyFrame({"label": LABELS}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        polars.Series,
+        lambda values: polars.Series(values, dtype=polars.Categorical),
+        lambda values: polars.Series(values, dtype=polars.Enum(sorted(set(values)))),
+        lambda values: polars.DataFrame({"a": values})["a"],
+        pyarrow.array,
+        lambda values: pyarrow.array(values, pyarrow.large_string()),
+        lambda values: pyarrow.array(values, pyarrow.string_view()),
+        lambda values: pyarrow.array(values).dictionary_encode(),
+        lambda values: pyarrow.chunked_array([values[:7], values[7:]]),
+        lambda values: pandas.Series(values, dtype="category"),
+        lambda values: pandas.Series(values, dtype="string[pyarrow]"),
+    ],
+)
+def test_columns_of_every_kind_are_learned_from(model, column):
+    by_column = MemoirTextClassifier().fit(column(TEXTS), column(LABELS))
+    assert by_column.classes_.tolist() == model.classes_.tolist()
+    assert by_column.predict(column(TEXTS)).tolist() == LABELS
+    assert by_column.score(column(TEXTS), column(LABELS)) == 1
+    expected = model.predict_topk(TEXTS).probabilities
+    assert np.array_equal(by_column.predict_topk(column(TEXTS)).probabilities, expected)
+
+
+def test_missing_values_of_polars_are_told():
+    with pytest.raises(ValueError, match="row 1 of X is null"):
+        MemoirTextClassifier().fit(polars.Series(["tea", None]), ["a", "b"])
+    with pytest.raises(ValueError, match="row 1 of y has no label"):
+        MemoirTextClassifier().fit(["tea", "ink"], polars.Series(["a", None]))
+
+
+def test_polars_numbers_and_several_labels():
+    model = MemoirTextClassifier().fit(polars.Series(TEXTS), polars.Series([1, 1, 2, 2] * 5))
+    assert model.predict(polars.Series(["tea", "toner"])).tolist() == [1, 2]
+    lists = polars.Series([["hot", "drink"], ["hot"], ["office"], ["office"]] * 5)
+    several = MemoirTextClassifier().fit(polars.Series(TEXTS), lists)
+    assert sorted(several.classes_.tolist()) == ["drink", "hot", "office"]
+    frame = polars.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]})
+    vectors = MemoirClassifier().fit(frame, polars.Series(["x", "y"]))
+    assert vectors.predict_frame(frame)["class_1"].to_list() == ["x", "y"]
 
 
 def test_frames_of_vectors():

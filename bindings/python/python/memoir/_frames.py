@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._checks import positive
+from ._inputs import refuse_lazy
 from ._part import Part
 from ._unknown import as_missing
 
@@ -45,6 +46,7 @@ def column_text(
     >>> model.predict(texts[:2]).tolist()
     ['n1', 'n2']
     """
+    refuse_lazy(frame, "the frame")
     texts = _listed(frame, text)
     weighted = any(weight is not None for _, weight in texts)
     parts: list[tuple[str | None, list[str]]] = []
@@ -75,10 +77,19 @@ def _listed(frame: Any, names: str) -> list[tuple[str, float | None]]:
         name, _, weight = item.rpartition(":")
         if item in there or not name:
             name, weight = item, ""
-        if name not in there:
-            raise ValueError(f"expected a column {name!r}, got {sorted(there)}")
+        _column(there, name)
         listed.append((name, float(weight) if weight else None))
     return listed
+
+
+def _column(there: Iterable[str], name: str) -> str:
+    """The column called `name`, or the only one that differs from it in capital letters alone."""
+    if name in there:
+        return name
+    alike = [column for column in there if column.lower() == name.lower()]
+    if len(alike) != 1:
+        raise ValueError(f"expected a column {name!r}, got {sorted(there)}")
+    return alike[0]
 
 
 def _names(frame: Any) -> Iterable[str]:
@@ -88,7 +99,7 @@ def _names(frame: Any) -> Iterable[str]:
 
 
 def _cells(frame: Any, name: str) -> list[str]:
-    column = frame[name]
+    column = frame[_column(set(_names(frame)), name)]
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
             column = getattr(column, method)()
@@ -143,6 +154,7 @@ class FramePredicting(Part):
         >>> model.predict_frame(frame)[["id", "class_1"]].values.tolist()
         [[7, 'fruit'], [8, 'weather']]
         """
+        refuse_lazy(frame, "the frame")
         rows = self._frame_rows(frame, text, category, numeric)
         numbers, probabilities, is_unknown = self._probable(rows, min(positive("k", k), len(self.classes_)))
         classes = self._met[numbers]
@@ -176,7 +188,10 @@ def _beside(frame: Any, columns: dict[str, np.ndarray]) -> Any:
     if kind == "polars":
         # Whoever has such a frame has imported it.
         polars = sys.modules["polars"]
-        return frame.with_columns([polars.Series(name, values.tolist()) for name, values in columns.items()])
+        answers = [polars.Series(name, values.tolist()) for name, values in columns.items()]
+        # A column in which nothing is there has no type of its own.
+        typed = [each.cast(polars.String) if each.dtype == polars.Null else each for each in answers]
+        return frame.with_columns(typed)
     if kind == "pyarrow":
         import pyarrow
 

@@ -27,10 +27,10 @@ def vectors(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) ->
     return _contiguous(checked[0]), checked[1]
 
 
-def refuse_lazy(X: Any) -> None:
+def refuse_lazy(X: Any, name: str = "X") -> None:
     """A query that is yet to be run has no rows."""
     if type(X).__name__ == "LazyFrame":
-        raise ValueError("X is a LazyFrame, whose rows are not there yet: call collect() first")
+        raise ValueError(f"{name} is a LazyFrame, whose rows are not there yet: call collect() first")
 
 
 def _contiguous(X: Any) -> Any:

@@ -114,7 +114,11 @@ def _arrow_buffers(X: Any) -> list[str] | tuple[np.ndarray, np.ndarray]:
         if isinstance(X, pa.ChunkedArray):
             X = pa.concat_arrays(X.chunks) if X.num_chunks else pa.array([], pa.large_string())
     if isinstance(X, pa.DictionaryArray):
-        X = X.dictionary_decode()
+        values = X.dictionary
+        if pa.types.is_string_view(values.type):
+            # As polars has them; Arrow cannot look these up.
+            values = values.cast(pa.large_string())
+        X = pa.DictionaryArray.from_arrays(X.indices, values).dictionary_decode()
     if not (
         pa.types.is_string(X.type) or pa.types.is_large_string(X.type) or pa.types.is_string_view(X.type)
     ):

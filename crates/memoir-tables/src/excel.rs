@@ -134,19 +134,14 @@ impl<'o> Rows<'o> {
         if cells.iter().all(String::is_empty) {
             return Ok(());
         }
-        match &self.columns {
-            Some(columns) => {
-                let columns = columns.clone();
-                self.write(self.number, &cells, columns)
-            }
-            None => {
-                self.waiting.push((self.number, cells));
-                if self.waiting.len() < JUDGED_ROWS {
-                    return Ok(());
-                }
-                self.write_waiting()
-            }
+        if let Some(columns) = self.columns.clone() {
+            return self.write(self.number, &cells, columns);
         }
+        self.waiting.push((self.number, cells));
+        if self.waiting.len() < JUDGED_ROWS {
+            return Ok(());
+        }
+        self.write_waiting()
     }
 
     fn write_waiting(&mut self) -> io::Result<()> {

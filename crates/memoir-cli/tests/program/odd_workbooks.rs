@@ -253,7 +253,9 @@ fn items_of_lists_are_labels_as_they_are() {
     let place = place();
     let mut lists = ListBuilder::new(StringBuilder::new());
     for items in [&[Some("a|b"), Some("c;d")][..], &[Some("c;d"), None], &[]] {
-        items.iter().for_each(|item| lists.values().append_option(*item));
+        for item in items {
+            lists.values().append_option(*item);
+        }
         lists.append(true);
     }
     let columns = vec![

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::prefetch;
+use super::{give_back, prefetch};
 
 /// One sparse row: strictly increasing column numbers and their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -295,6 +295,18 @@ impl Rows {
         self.indices.clear();
         self.values.clear();
         self.width = 0;
+    }
+
+    /// Drops the rows from number `rows` on, and gives their memory back.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        if rows < self.len() {
+            self.offsets.truncate(rows + 1);
+            self.indices.truncate(self.offsets[rows]);
+            self.values.truncate(self.offsets[rows]);
+            give_back(&mut self.offsets);
+            give_back(&mut self.indices);
+            give_back(&mut self.values);
+        }
     }
 
     /// Gives spare capacity back.

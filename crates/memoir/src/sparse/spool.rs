@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// where that leaves each more than the least.
 const LARGEST_BUFFER: usize = 1 << 18;
 const SMALLEST_BUFFER: usize = 1 << 12;
-const ALL_BUFFERS: usize = 1 << 21;
+pub(crate) const ALL_BUFFERS: usize = 1 << 21;
 
 /// Bytes of a record in front of its features and values: key, number of the row, scale, features.
 const HEAD: usize = 16;

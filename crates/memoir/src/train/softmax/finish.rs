@@ -79,6 +79,8 @@ impl<'a, P: Posting> Best<'a, P> {
         if accuracy > self.accuracy {
             self.accuracy = accuracy;
             self.without_gain = 0;
+            // Freed first: three times the weights would be more than a budget counts.
+            self.snapshot = None;
             self.snapshot = Some(weights.snapshot());
         } else {
             self.without_gain += 1;

@@ -1,5 +1,6 @@
 //! Training rows as integers, without the features that hardly matter in them.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::sparse::fixed_point::{QuantizedRow, least_kept, quantize_into};
-use crate::sparse::{Gather, RowView, Rows, prefetch};
+use crate::sparse::{Gather, RowView, Rows, SLACK_SHARE, prefetch};
 
 /// Rows with integer values.
 pub(super) struct QuantizedRows {
@@ -116,22 +117,34 @@ impl QuantizedRows {
     /// most the share `trim` of its squared length are left out, and the rest is stretched to the former
     /// length: long rows have many such values, and most of the time would go into them.
     pub(super) fn new(rows: &Rows, trim: f32) -> Self {
-        let kept: Vec<Kept> = (0..rows.len())
+        Self::made_of(Cow::Borrowed(rows), trim)
+    }
+
+    /// As [`QuantizedRows::new`], of rows that nobody else needs: from the last ones on, those that were
+    /// taken over are freed. So both forms of all rows are never there at once.
+    pub(super) fn taking(rows: Rows, trim: f32) -> Self {
+        Self::made_of(Cow::Owned(rows), trim)
+    }
+
+    fn made_of(mut rows: Cow<'_, Rows>, trim: f32) -> Self {
+        let number = rows.len();
+        let kept: Vec<Kept> = (0..number)
             .into_par_iter()
             .map_init(Vec::new, |sizes, row| Kept::of(rows.row(row), trim, sizes))
             .collect();
-        let mut offsets = Vec::with_capacity(rows.len() + 1);
+        let mut offsets = Vec::with_capacity(number + 1);
         offsets.push(0);
         offsets.extend(kept.iter().scan(0, |end, kept| {
             *end += kept.number as usize;
             Some(*end)
         }));
-        let entries = offsets[rows.len()];
+        let entries = offsets[number];
+        // Zeroes that nobody has written yet take no memory.
         let mut result = Self {
             offsets,
             indices: vec![0; entries],
             values: vec![0; entries],
-            scales: vec![0.0; rows.len()],
+            scales: vec![0.0; number],
             width: rows.width(),
             place: Place::Own,
             of_all: None,
@@ -154,9 +167,19 @@ impl QuantizedRows {
             (task.values, values) = values.split_at_mut(entries);
             tasks.push((task, kept));
         }
-        tasks
-            .into_par_iter()
-            .for_each(|(task, kept)| task.fill(rows, kept));
+        let at_once = match rows {
+            Cow::Borrowed(_) => tasks.len(),
+            Cow::Owned(_) => (tasks.len() / SLACK_SHARE).max(FEWEST_TASKS),
+        };
+        while !tasks.is_empty() {
+            let last = tasks.split_off(tasks.len().saturating_sub(at_once));
+            let done_from = last[0].0.first;
+            last.into_par_iter()
+                .for_each(|(task, kept)| task.fill(&rows, kept));
+            if let Cow::Owned(rows) = &mut rows {
+                rows.truncate(done_from);
+            }
+        }
         result
     }
 
@@ -206,7 +229,10 @@ impl QuantizedRows {
 }
 
 /// Rows that are taken over at a time.
-const ROWS_PER_TASK: usize = 1024;
+const ROWS_PER_TASK: usize = 256;
+
+/// Tasks that are shared out before what they took over is freed, at least: enough for several threads.
+const FEWEST_TASKS: usize = 8;
 
 /// What stays of a row.
 struct Kept {
@@ -302,5 +328,34 @@ mod tests {
             values: &[0.5, 0.5],
         });
         assert_eq!(QuantizedRows::new(&even, 0.9).row(0).indices, [0, 1]);
+    }
+
+    #[test]
+    fn rows_that_are_freed_meanwhile_give_the_same() {
+        // Several times as many as are taken over at once, the last task not full.
+        let mut rows = Rows::new();
+        for number in 0..(ROWS_PER_TASK * FEWEST_TASKS * 5 / 2 + 3) as u32 {
+            let value = |index: u32| (number % 97) as f32 - 40.0 + index as f32;
+            let entries = (0..number % 7).map(|index| (index * 3 + number % 5, value(index)));
+            rows.push_unsorted(&mut entries.collect());
+        }
+        let kept = QuantizedRows::new(&rows, 0.1);
+        let taken = QuantizedRows::taking(rows, 0.1);
+        assert_eq!(
+            (
+                &taken.offsets,
+                &taken.indices,
+                &taken.values,
+                &taken.scales,
+                taken.width
+            ),
+            (
+                &kept.offsets,
+                &kept.indices,
+                &kept.values,
+                &kept.scales,
+                kept.width
+            )
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{LearnedWeights, SPARSE};
 use crate::sparse::fixed_point::{Posting, padded};
+use crate::sparse::give_back;
 
 impl<P: Posting> LearnedWeights<P> {
     /// Sets weights smaller than `least` to zero, and gives what they were for [`LearnedWeights::unhide`].
@@ -36,37 +37,38 @@ impl<P: Posting> LearnedWeights<P> {
         }
     }
 
-    /// Leaves the weights that are not smaller than `least`, as postings by feature, in the memory of all.
+    /// Leaves the weights that are not smaller than `least`, as postings by feature. All of them and what is
+    /// made of them are never there at once: from the last feature on, what was taken over is freed.
     pub(in crate::train::softmax) fn into_postings(mut self, least: i16) -> (Vec<u64>, Vec<P>) {
         let mut offsets = vec![0u64; self.features() + 1];
         for feature in 0..self.features() {
             offsets[feature + 1] = offsets[feature] + self.count(feature as u32, least) as u64;
         }
-        // What stays of the postings moves to the front, then each feature's from the back to its place.
-        self.postings
-            .retain(|posting| posting.weight().unsigned_abs() >= least.unsigned_abs());
-        let mut end = self.postings.len();
-        let total = offsets[self.features()] as usize;
-        self.postings.reserve_exact(total - end);
-        self.postings.resize(total, P::new(0, 0));
+        // Zeroes that nobody has written yet take no memory.
+        let mut kept = bytemuck::zeroed_vec(offsets[self.features()] as usize);
         let row = padded(self.classes);
+        let is_kept = |weight: i16| weight.unsigned_abs() >= least.unsigned_abs();
         for feature in (0..self.features()).rev() {
-            let place = offsets[feature] as usize..offsets[feature + 1] as usize;
-            if self.slots[feature] == SPARSE {
-                let start = end - place.len();
-                self.postings.copy_within(start..end, place.start);
-                end = start;
-            } else {
-                let dense = &self.dense[self.slots[feature] as usize * row..][..row];
-                let kept = (0u32..).zip(dense);
-                let kept = kept.filter(|(_, weight)| weight.unsigned_abs() >= least.unsigned_abs());
-                for (posting, (class, &weight)) in self.postings[place].iter_mut().zip(kept) {
-                    *posting = P::new(class, weight);
+            let place = &mut kept[offsets[feature] as usize..offsets[feature + 1] as usize];
+            match self.slots[feature] {
+                SPARSE => {
+                    let own = &self.postings[self.starts[feature]..];
+                    let large = own.iter().filter(|posting| is_kept(posting.weight()));
+                    place.iter_mut().zip(large).for_each(|(to, from)| *to = *from);
+                    self.postings.truncate(self.starts[feature]);
+                    give_back(&mut self.postings);
+                }
+                slot => {
+                    let own = (0u32..).zip(&self.dense[slot as usize * row..]);
+                    let large = own.filter(|(_, weight)| is_kept(**weight));
+                    let made = large.map(|(class, &weight)| P::new(class, weight));
+                    place.iter_mut().zip(made).for_each(|(to, from)| *to = from);
+                    self.dense.truncate(slot as usize * row);
+                    give_back(&mut self.dense);
                 }
             }
         }
-        self.postings.shrink_to_fit();
-        (offsets, self.postings)
+        (offsets, kept)
     }
 }
 

@@ -327,7 +327,7 @@ impl Observer for Notes {
 /// Vectors enough for a memory budget to matter.
 fn many_vectors(several_labels: bool) -> String {
     let mut lines = String::new();
-    for row in 0..70_000usize {
+    for row in 0..85_000usize {
         let (class, noise) = (row * 7919 % 131, row * 31 % 997);
         let second = if several_labels && row % 5 == 0 { ",7" } else { "" };
         let _ = writeln!(
@@ -384,7 +384,7 @@ fn rows_on_disk_make_the_model_of_rows_in_memory() {
         .unwrap();
         for (rescan, threads) in [("yes", 1), ("no", 2)] {
             let (in_memory, _) = train(&data, None, valid, rescan, 2);
-            let (on_disk, notes) = train(&out, Some(23_000_000), valid, rescan, threads);
+            let (on_disk, notes) = train(&out, Some(28_000_000), valid, rescan, threads);
             assert!(notes.contains("so they stay on disk"), "{notes}");
             assert!(in_memory == on_disk, "{several_labels}, {rescan}, {notes}");
         }

@@ -236,7 +236,7 @@ fn rows_on_disk_and_a_budget() {
     )
     .unwrap();
     Run::of(&prepared).compare("prepared", &[2]);
-    for budget in [17_000_000, 15_500_000] {
+    for budget in [18_000_000, 16_500_000] {
         let run = Run {
             budget: Some(budget),
             ..Run::of(&prepared)

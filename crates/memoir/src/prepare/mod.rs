@@ -75,6 +75,8 @@ pub struct TrainingData {
     pub report: ReadReport,
     /// What a vocabulary says of the classes, if one was given.
     pub described: Option<Described>,
+    /// Memory that making rows of texts took at most, about, with the rows.
+    pub bytes_before: u64,
 }
 
 /// What preparing rows must know of the model that training continues from.
@@ -118,6 +120,10 @@ pub fn prepare_described(
         mut described,
         name,
     } = raw::collect(examples, prep, base, vocabulary_of_classes, session)?;
+    let bytes_before = match &features {
+        Some(features) => features.bytes_taken + data.classes.bytes() + 4 * data.labels.total() as u64,
+        None => 0,
+    };
     let preprocessing = if let Some(base) = base {
         session.run(|| {
             let (rows, labels) = (&data.rows, &data.labels);
@@ -155,6 +161,7 @@ pub fn prepare_described(
         preprocessing,
         report,
         described,
+        bytes_before,
     })
 }
 

@@ -126,6 +126,12 @@ impl<'c> Candidates<'c> {
         self.parts.iter().map(|part| part.table.len()).sum()
     }
 
+    /// Memory that they take beside the counter.
+    pub(super) fn memory(&self) -> usize {
+        let of_parts: usize = self.parts.iter().map(|part| part.table.memory()).sum();
+        self.languages.len() + size_of_val(&self.marks[..]) + of_parts
+    }
+
     /// Appends the candidates in text `index`, repeats included.
     pub(super) fn of_text(&self, index: usize, found: &mut Vec<u32>) {
         let words = self.counter.text(index);
@@ -181,6 +187,20 @@ impl Table {
             Self::Runs(runs) => runs.units + runs.longer.len(),
             Self::Chars(chars) => chars.names.len(),
             Self::Values(values) => values.names.len(),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        // A byte beside each place of a hash table says whether it is taken.
+        let map = |places: usize, entry: usize| places * (entry + 1);
+        match self {
+            Self::Runs(runs) => {
+                let units: usize = runs.unit_of_word.iter().map(|units| units.len() * 4).sum();
+                let longer = runs.longer.len() * 8 + map(runs.numbers.capacity() * 8 / 7, 12);
+                units + runs.stems.memory() + longer
+            }
+            Self::Chars(chars) => chars.names.memory() + chars.starts.len() * 8 + chars.of_words.len() * 4,
+            Self::Values(values) => values.names.memory() + map(values.of_words.capacity() * 8 / 7, 8),
         }
     }
 }

@@ -212,6 +212,11 @@ impl TextCounter {
         subset
     }
 
+    /// Memory that it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.names.memory() + self.known.memory() + self.offsets.len() * 8 + self.words.len() * 4
+    }
+
     /// The words of a text.
     pub(super) fn text(&self, index: usize) -> &[u32] {
         &self.words[self.offsets[index]..self.offsets[index + 1]]

@@ -12,7 +12,7 @@ use super::columns::ColumnBlock;
 use super::counting::TextCounter;
 use super::language::detect;
 use super::params::{Language, MAX_FEATURES, TextParams};
-use super::preprocessing::TextPipeline;
+use super::preprocessing::{TEXT_ITSELF, TextPipeline};
 use super::vocabulary::Vocabulary;
 use super::weighting::BlockLayout;
 use crate::dataset::parse_mark;
@@ -42,6 +42,8 @@ pub struct TextFeatures {
     pub blocks: Vec<u8>,
     /// Each text as counts of them.
     pub rows: Rows,
+    /// Memory that finding them took at most, about, with what is here.
+    pub bytes_taken: u64,
 }
 
 impl TextFeatures {
@@ -163,8 +165,11 @@ impl TextCounter {
         session.check()?;
         let vocabulary = names.finish();
         let rows = make_rows(&candidates, &numbers, self.len(), vocabulary.len(), session)?;
+        let bytes_of_rows = 8 * (rows.entries() + rows.len());
+        let here = vocabulary.memory() + blocks.len() + 4 * numbers.len() + bytes_of_rows + TEXT_ITSELF;
         Ok(TextFeatures {
             params,
+            bytes_taken: (here + candidates.memory() + self.memory()) as u64,
             vocabulary,
             blocks,
             rows,

@@ -159,6 +159,11 @@ impl Default for NameTable {
 }
 
 impl NameTable {
+    /// Memory that it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.names.len() + self.ends.len() * 8 + self.slots.len() * 4
+    }
+
     /// The number of `name`, if it is known.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
         let mut slot = first_slot(name.as_bytes(), self.slots.len());

@@ -182,6 +182,7 @@ fn prepared<'a>(
             preprocessing,
             report: ReadReport::default(),
             described: None,
+            bytes_before: 0,
         }
     } else {
         prepare_described(examples, &prep, base_rows.as_ref(), options.vocabulary, session)?
@@ -239,6 +240,7 @@ impl<'a> Prepared<'a> {
             mut data,
             preprocessing,
             described,
+            bytes_before,
             ..
         } = training;
         if let Some(base) = base {
@@ -310,6 +312,7 @@ impl<'a> Prepared<'a> {
             shard,
             split_hashes: None,
             held_bytes: preprocessing.bytes() + 2 * classes.bytes(),
+            bytes_before,
         };
         let mut trained = match Views::of(&request, &preprocessing, session) {
             Some(views) => views.train(method, request, session)?,

@@ -10,7 +10,9 @@ use super::rows::QuantizedRows;
 use super::weights::{Layout, LearnedWeights};
 use crate::dataset::Dataset;
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
+use crate::sparse::SLACK_SHARE;
 use crate::sparse::fixed_point::{Posting, padded};
+use crate::train::TrainRequest;
 use crate::{Error, Result, Session};
 
 /// How training is laid out in memory.
@@ -24,25 +26,33 @@ pub(super) struct Plan {
 /// What training holds beside its own rows and weights.
 pub(super) struct Around {
     classes: usize,
-    /// What the caller holds.
+    /// What the caller holds, and held-out rows.
     held: u64,
+    /// What the caller took at most before.
+    before: u64,
     /// Labels, weights of rows, and the rows as they came.
     data: u64,
-    /// The same when rows become whole numbers: what they came as is there, too.
+    /// The same before rows became whole numbers.
     at_start: u64,
     /// Rows that are scored for the calibration.
     scored: usize,
+    /// Whether the weights of the best pass are remembered.
+    keeps_best: bool,
 }
 
 impl Around {
-    /// Around `data`, for a caller that holds so many bytes beside it.
-    pub(super) fn of(data: &Dataset, held: u64) -> Self {
+    /// Around `data` and the rest of `request`.
+    pub(super) fn of(data: &Dataset, request: &TrainRequest<'_>) -> Self {
+        // As they came, for the caller's use and for training, and as whole numbers.
+        let held_out = request.held_out.map_or(0, |rows| 3 * data_bytes(rows));
         Self {
             classes: data.classes.len(),
-            held,
+            held: request.held_bytes + held_out,
+            before: request.bytes_before,
             data: data_bytes(data),
             at_start: data_bytes(data),
             scored: 0,
+            keeps_best: request.held_out.is_some(),
         }
     }
 
@@ -50,6 +60,14 @@ impl Around {
     pub(super) fn after_start(&mut self, data: &Dataset, aside: &AsideRows) {
         self.data = data_bytes(data) + aside.bytes() as u64;
         self.scored = aside.len();
+    }
+
+    /// What is there at most until rows are whole numbers: those that are made, and what they are made of,
+    /// which is freed at the same pace, together take little more than the larger of both.
+    fn until_quantized(&self, rows: &QuantizedRows) -> u64 {
+        let larger = self.at_start.max(rows.bytes());
+        let both = larger + larger / SLACK_SHARE as u64 + 16 * rows.len() as u64;
+        PROGRAM + self.before.max(self.held + both)
     }
 
     /// What scores for the calibration take: all that are kept, and a block as they are found.
@@ -60,9 +78,9 @@ impl Around {
 }
 
 /// The program itself, its threads' stacks, and what the allocator keeps back.
-const PROGRAM: u64 = 12 << 20;
+pub(super) const PROGRAM: u64 = 13 << 20;
 
-/// The part of the weights' memory that small ones take when they are put aside; most weights are postings.
+/// The part of the memory of postings that small ones take when they are put aside.
 const HIDDEN_SHARE: u64 = 4;
 
 /// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
@@ -93,15 +111,19 @@ pub(super) fn plan<P: Posting>(
     let mut threads = [session.threads() as u64];
     slice.combine(&mut threads, u64::max, session)?;
     let working = working_bytes(classes, rows, auto, threads[0]);
-    let at_start = PROGRAM + around.held + around.at_start + rows.bytes() + 8 * rows.len() as u64;
+    let at_start = around.until_quantized(rows);
     let fixed = PROGRAM + around.held + around.data + rows.bytes() + working;
     let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
     let cost = |plan: &Plan| {
         let weights = support.bytes::<P>(classes, plan.layout);
-        let training = if plan.cache_rivals { memory } else { 0 };
+        let best = if around.keeps_best { weights } else { 0 };
+        let training = best + if plan.cache_rivals { memory } else { 0 };
         // Small weights are put aside while rows are scored, a byte each.
-        let scoring = around.scores() + weights / HIDDEN_SHARE;
-        at_start.max(fixed + weights + training.max(scoring))
+        let scoring = best + around.scores() + support.places(classes, plan.layout);
+        // Rows are gone when the model is made of the weights, each part of which is freed then.
+        let larger = weights.max(support.total() * size_of::<P>() as u64);
+        let made = PROGRAM + around.held + around.data + larger + larger / SLACK_SHARE as u64;
+        at_start.max(fixed + weights + training.max(scoring)).max(made)
     };
     // A row is dense only where that is no larger than its postings.
     let compact = classes.div_ceil(size_of::<P>() / 2).max(1) as u32;
@@ -158,13 +180,14 @@ fn data_bytes(data: &Dataset) -> u64 {
     (rows + labels + data.weights.as_ref().map_or(0, |weights| weights.len() * 4)) as u64
 }
 
-/// Sums of a search and of an update for each thread, tokens of a batch, rows by class, two orders of rows.
+/// Sums of a search and of an update for each thread, tokens and gradients of a batch, orders of rows, what
+/// an update knows of each feature.
 fn working_bytes(classes: usize, rows: &QuantizedRows, auto: &AutoParams, threads: u64) -> u64 {
     let batch = auto.batch.max(auto.later_batch).min(rows.len().max(1));
-    let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 16;
-    let gradients = batch * (auto.rivals + 2) * 32;
+    let tokens = batch * (rows.entries() / rows.len().max(1) + 1) * 10;
+    let gradients = batch * (auto.rivals + 2) * 16;
     let of_thread = (padded(classes) * 12) as u64;
-    threads * of_thread + (tokens + gradients + rows.len() * 16 + rows.width() * 24) as u64
+    threads * of_thread + (tokens + gradients + rows.len() * 12 + rows.width() * 12) as u64
 }
 
 /// How many pairs of feature and class there are, by feature and by size of their first weight.
@@ -215,6 +238,18 @@ impl Support {
         };
         (LearnedWeights::<P>::overhead(self.by_feature.len())
             + self.by_feature.iter().map(row).sum::<usize>()) as u64
+    }
+
+    /// How many numbers are stored under `layout`: those of the pairs, and the zeroes of dense rows.
+    fn places(&self, classes: usize, layout: Layout) -> u64 {
+        let row = |&count: &u32| {
+            if count >= layout.dense_from {
+                padded(classes)
+            } else {
+                count as usize
+            }
+        };
+        self.by_feature.iter().map(row).sum::<usize>() as u64
     }
 
     fn total(&self) -> u64 {

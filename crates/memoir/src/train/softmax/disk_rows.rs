@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::BATCH_ROWS;
 use super::calibration_split::CalibrationRows;
 use super::rival_cache::RivalCache;
 use super::rows::{OfAll, Place, QuantizedRows};
 use crate::dataset::Dataset;
 use crate::prepare::{DiskRows, class_ranges, scratch_folder};
 use crate::sparse::fixed_point::QuantizedRow;
-use crate::sparse::{Gather, Gathered, RowView, Rows, Scatter};
+use crate::sparse::{ALL_BUFFERS, Gather, Gathered, RowView, Rows, Scatter};
 use crate::{Result, Session};
 
 /// Rows on disk as integers, in their own order, and those that are set aside in memory.
@@ -84,14 +85,21 @@ impl DiskStore {
         (self.feature_counts.clone(), self.entries)
     }
 
-    /// The rows that are set aside.
-    pub(super) fn aside(&self, trim: f32) -> QuantizedRows {
-        // A window as it is read, the same as arrays, and the one before.
-        let bytes = self.window_rows * (self.entries.div_ceil(self.rows.max(1)) * 18 + 56);
+    /// Rows that are learned from without a look at anything else: fewer than usual where windows are small,
+    /// which hold a whole number of them.
+    pub(super) fn rows_at_once(&self) -> usize {
+        self.window_rows.min(BATCH_ROWS)
+    }
+
+    /// The rows that are set aside, of which `batch` at most are learned from together.
+    pub(super) fn aside(&self, trim: f32, batch: usize) -> QuantizedRows {
+        // A window as it is read, the same as arrays, and the one before; and what waits to be written.
+        let window_rows = self.window_rows.max(self.rows_at_once().next_multiple_of(batch));
+        let bytes = window_rows * (self.entries.div_ceil(self.rows.max(1)) * 18 + 56) + ALL_BUFFERS;
         let all = OfAll {
             rows: self.rows,
             entries: self.entries,
-            window_rows: self.window_rows,
+            window_rows,
             bytes,
         };
         QuantizedRows::new(&self.aside, trim).part_of(all, Place::Few(self.places.clone()))

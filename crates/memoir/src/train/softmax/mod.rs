@@ -155,20 +155,7 @@ fn train<P: Posting + Stored>(
         // Held-out rows are as good.
         (Some(_), _) => CalibrationRows::empty(),
     };
-    let (rows, split, store, learning_rates);
-    if let Some(on_disk) = request.on_disk {
-        split = choose_split();
-        let made = DiskStore::new(on_disk, &split, auto.trim, session)?;
-        rows = made.aside(auto.trim);
-        let (counts, entries) = made.feature_counts();
-        learning_rates = update::rates(counts, entries, auto.rare_power);
-        store = Some(made);
-    } else {
-        rows = QuantizedRows::new(&with_replay.as_ref().unwrap_or(&data).rows, auto.trim);
-        (split, learning_rates) =
-            rayon::join(choose_split, || update::learning_rates(&rows, auto.rare_power));
-        store = None;
-    }
+    let split = choose_split();
     let fingerprint = match (session.checkpoints(), request.on_disk) {
         (None, _) => 0,
         (Some(_), None) => data.fingerprint(),
@@ -176,11 +163,23 @@ fn train<P: Posting + Stored>(
     };
     let replay = Kept::of(params, &data, request.base_model.as_ref());
     let aside = AsideRows::of(&split, &data.rows);
-    let mut around = Around::of(&data, request.held_bytes);
-    // From now on rows are whole numbers; what they were made of would be more than half of the memory.
-    data.rows = Rows::new();
-    if let Some(with_replay) = &mut with_replay {
-        with_replay.rows = Rows::new();
+    let mut around = Around::of(with_replay.as_ref().unwrap_or(&data), &request);
+    // From now on rows are whole numbers: what they were made of would be more than half of the memory.
+    let own = std::mem::take(&mut data.rows);
+    let given = with_replay
+        .as_mut()
+        .map_or(own, |joined| std::mem::take(&mut joined.rows));
+    let (rows, store, learning_rates);
+    if let Some(on_disk) = request.on_disk {
+        let made = DiskStore::new(on_disk, &split, auto.trim, session)?;
+        rows = made.aside(auto.trim, auto.batch.max(auto.later_batch));
+        let (counts, entries) = made.feature_counts();
+        learning_rates = update::rates(counts, entries, auto.rare_power);
+        store = Some(made);
+    } else {
+        rows = QuantizedRows::taking(given, auto.trim);
+        learning_rates = update::learning_rates(&rows, auto.rare_power);
+        store = None;
     }
     let (data, all) = (&data, with_replay.as_ref().unwrap_or(&data));
     around.after_start(all, &aside);
@@ -264,7 +263,8 @@ fn train<P: Posting + Stored>(
         let batches = taught.len().div_ceil(batch_rows);
         let mut number = done_before;
         let rest = &taught[(done_before * batch_rows).min(taught.len())..];
-        let together_rows = batch_rows * BATCH_ROWS.div_ceil(batch_rows);
+        let at_once = store.as_ref().map_or(BATCH_ROWS, DiskStore::rows_at_once);
+        let together_rows = at_once.next_multiple_of(batch_rows);
         let mut windows = match &store {
             Some(store) => Some(store.shuffled(rest, together_rows, disk_cache.as_ref(), session)?),
             None => None,

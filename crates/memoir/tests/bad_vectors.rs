@@ -139,7 +139,7 @@ fn bad_libsvm() {
             "binary data",
             "a.svm",
             b"\0\0\0\0",
-            "a.svm:1:1: expected a label, found control characters in `\\0\\0\\0\\0`",
+            "a.svm: holds zero bytes in its first line, so it is no text, or in another encoding; save it as UTF-8",
         ),
         case(
             "text by the name of vectors",

@@ -265,9 +265,9 @@ impl TableParser {
             };
             let separator = self.separator.as_deref();
             match self.items(labels) {
-                Some(items) => items
-                    .map(|item| split_labels(item, None, &mut parsed.names, classes))
-                    .collect(),
+                Some(mut items) => {
+                    items.try_for_each(|item| split_labels(item, None, &mut parsed.names, classes))
+                }
                 None => split_labels(labels, separator, &mut parsed.names, classes),
             }
             .map_err(|message| at_field(index, message))?;

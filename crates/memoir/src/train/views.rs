@@ -82,6 +82,7 @@ impl<'a> Views<'a> {
             held_out,
             shard,
             held_bytes,
+            bytes_before,
             ..
         } = request;
         // Rows that are told apart by all blocks together may be alike in one view.
@@ -107,6 +108,7 @@ impl<'a> Views<'a> {
                 held_out: held_out.as_ref(),
                 shard,
                 held_bytes: held_bytes + held,
+                bytes_before,
                 split_hashes: Some(&hashes),
                 ..TrainRequest::new(Dataset::default())
             };

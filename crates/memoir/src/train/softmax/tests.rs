@@ -327,9 +327,9 @@ fn budgets_count_what_is_there_beside_the_rows() {
     let held_out: &Dataset = Box::leak(Box::new(data(3000, 8, 100, 1, 6)));
     let request = |held_bytes, bytes_before, held_out| {
         move || TrainRequest {
+            held_out,
             held_bytes,
             bytes_before,
-            held_out,
             ..TrainRequest::new(data(300, 8, 100, 1, 5))
         }
     };

@@ -221,7 +221,13 @@ fn table(summary: &Summary) -> anyhow::Result<String> {
     if let Some(params) = &summary.text {
         let mut shown = params.clone();
         let tried = std::mem::take(&mut shown.tried);
-        line("text", options(&serde_json::to_value(shown)?));
+        shown.views.clear();
+        let mut shown = serde_json::to_value(shown)?;
+        if !params.views.is_empty() {
+            // As `--blocks` takes them.
+            shown["blocks"] = params.blocks_list().into();
+        }
+        line("text", options(&shown));
         if !tried.is_empty() {
             let tried = tried
                 .iter()

@@ -30,3 +30,4 @@ mod streams;
 mod support;
 mod tune;
 mod vectors;
+mod views;

@@ -9,7 +9,8 @@ use super::text_choice::text_features;
 use super::{BaseRows, Described, Examples, PrepOptions, VocabularyRequest};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
-use crate::text::{Analyzer, CountedBlock, TextCounter, TextFeatures, TextParams};
+use crate::per_thread::PerThread;
+use crate::text::{Analyzer, CountedBlock, KnownWords, TextCounter, TextFeatures, TextParams};
 use crate::{Error, Result, Session};
 
 /// Texts that are counted as one: small enough that a run stops soon when asked to.
@@ -139,10 +140,14 @@ fn read(
                 counter.know(words)?;
             }
             let is_counted = counted_before.is_some();
+            let known = PerThread::new(session, KnownWords::default);
             reader.run(
                 |parsed| match &parsed.words {
                     Some(_) if is_counted => None,
-                    _ => Some(CountedBlock::count(&analyzer, parsed.texts.iter())),
+                    _ => {
+                        let known = &mut known.of_this_thread();
+                        Some(CountedBlock::count_with(known, &analyzer, parsed.texts.iter()))
+                    }
                 },
                 |parsed, counted, position| {
                     assembly.add(parsed, position);
@@ -154,6 +159,7 @@ fn read(
                     Ok(())
                 },
             )?;
+            drop(known);
             if let Some(request) = request {
                 let mut made = Described::new(request, &mut assembly.data().classes)?;
                 if base.is_none() {
@@ -285,12 +291,13 @@ fn count(
     let analyzer = Analyzer::new(params)?;
     // As many blocks at a time as there are threads, so that counts do not pile up before they are merged.
     let at_once = TEXTS_PER_BLOCK * session.threads();
+    let known = PerThread::new(session, || KnownWords::stopped_by(session.cancel()));
     for (turn, group) in texts.chunks(at_once).enumerate() {
         session.check()?;
         let counted: Vec<CountedBlock> = session.run(|| {
             let blocks = group.par_chunks(TEXTS_PER_BLOCK);
             blocks
-                .map(|block| CountedBlock::count_until(session.cancel(), &analyzer, block))
+                .map(|block| CountedBlock::count_with(&mut known.of_this_thread(), &analyzer, block))
                 .collect()
         });
         session.check()?;

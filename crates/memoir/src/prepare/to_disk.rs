@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::unprepared::{text_hash, vector_hash};
 use crate::data::prepared::{EncodedBlock, SetWriter, encode};
 use crate::data::{Content, Manifest, Parsed, Purpose, ReadOptions, Reader, Source, SourceEntry};
-use crate::text::{Analyzer, CountedBlock, TextParams};
+use crate::per_thread::PerThread;
+use crate::text::{Analyzer, CountedBlock, KnownWords, TextParams};
 use crate::{Error, Result, Session};
 
 /// Bytes of a shard, about: few files, and little work lost when a run is stopped.
@@ -178,7 +179,11 @@ fn write(
     writer.commit()?;
     let mut seen = Seen::new(how.deduplicate, &writer, session)?;
     let analyzer = Analyzer::new(&TextParams::default())?;
-    let make = |parsed: &Parsed| Made::new(parsed, content, &analyzer, how.compress);
+    let known = PerThread::new(session, KnownWords::default);
+    let make = |parsed: &Parsed| {
+        let counting = (&analyzer, &mut *known.of_this_thread());
+        Made::new(parsed, content, counting, how.compress)
+    };
     let rows_read = AtomicU64::new(0);
     reader.run(
         // Rows that are there already are parsed, to find the place behind them, but no more.
@@ -239,9 +244,14 @@ struct Made {
 }
 
 impl Made {
-    fn new(parsed: &Parsed, content: Content, analyzer: &Analyzer, compress: bool) -> Self {
+    fn new(
+        parsed: &Parsed,
+        content: Content,
+        (analyzer, known): (&Analyzer, &mut KnownWords),
+        compress: bool,
+    ) -> Self {
         let is_text = content == Content::Text;
-        let counted = CountedBlock::count(analyzer, parsed.texts.iter().filter(|_| is_text));
+        let counted = CountedBlock::count_with(known, analyzer, parsed.texts.iter().filter(|_| is_text));
         let words = is_text.then(|| counted.numbers());
         Self {
             block: encode(parsed, words, compress),

@@ -1,17 +1,17 @@
 //! The words of training texts as numbers: blocks of texts in parallel, merged in order, so that the texts
 //! need not be kept. Features are made of them when all are there (`features.rs`).
 
-use super::analyzer::{Analyzer, AnalyzerScratch, Piece};
+use super::analyzer::{Analyzer, Piece};
+use super::known_words::{KnownWords, NameList};
 use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
-use crate::dataset::ClassNames;
-use crate::{Cancel, Error, Result};
+use crate::{Error, Result};
 
 /// The words of some texts, numbered by their first appearance in these texts.
 #[derive(Debug, Default)]
 pub struct CountedBlock {
-    names: NameTable,
+    names: NameList,
     /// Where each text ends in `words`.
     ends: Vec<usize>,
     /// The words' numbers, text after text.
@@ -21,30 +21,24 @@ pub struct CountedBlock {
 impl CountedBlock {
     /// Numbers the words of each text.
     pub fn count<S: AsRef<str>>(analyzer: &Analyzer, texts: impl IntoIterator<Item = S>) -> Self {
-        Self::count_until(&Cancel::default(), analyzer, texts)
+        Self::count_with(&mut KnownWords::default(), analyzer, texts)
     }
 
-    /// As [`CountedBlock::count`], but stops in the middle of a text when `cancel` is raised. What was
-    /// counted is then of no use.
-    pub fn count_until<S: AsRef<str>>(
-        cancel: &Cancel,
+    /// As [`CountedBlock::count`], by a thread that remembers what it has counted with this analyzer before.
+    /// It may stop in the middle of a text; what was counted is then of no use.
+    pub fn count_with<S: AsRef<str>>(
+        known: &mut KnownWords,
         analyzer: &Analyzer,
         texts: impl IntoIterator<Item = S>,
     ) -> Self {
         let mut block = Self::default();
-        let mut scratch = AnalyzerScratch::stopped_by(cancel);
-        let mut known = KnownPieces::default();
+        known.begin_block();
         for text in texts {
             let Self { names, words, .. } = &mut block;
             Analyzer::pieces(text.as_ref(), |piece| match piece {
-                _ if cancel.is_raised() => {}
-                Piece::Mark(mark) => words.push(names.intern(mark)),
-                Piece::Text(piece) if piece.len() > KnownPieces::LONGEST => {
-                    analyzer.words_of_piece(piece, &mut scratch, |word| words.push(names.intern(word)));
-                }
-                Piece::Text(piece) => known.add_words(piece, words, |found| {
-                    analyzer.words_of_piece(piece, &mut scratch, |word| found.push(names.intern(word)));
-                }),
+                _ if known.is_stopped() => {}
+                Piece::Mark(mark) => known.add_word(mark, names, words),
+                Piece::Text(piece) => known.add_piece(analyzer, piece, names, words),
             });
             block.ends.push(block.words.len());
         }
@@ -69,37 +63,6 @@ impl CountedBlock {
     /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
-    }
-}
-
-/// The words of the pieces of text that came before. Most pieces come again, and finding them is quicker
-/// than cutting them into words.
-#[derive(Debug, Default)]
-struct KnownPieces {
-    pieces: ClassNames,
-    /// Where each piece ends in `words`.
-    ends: Vec<usize>,
-    words: Vec<u32>,
-}
-
-impl KnownPieces {
-    /// Bytes of the longest piece that is kept: longer ones hardly come again.
-    const LONGEST: usize = 64;
-    /// Pieces kept; when there are more, all are forgotten, so that endless input needs bounded memory.
-    const MOST: usize = 1 << 16;
-
-    /// Appends the numbers of the words of `piece` to `words`; `cut` appends them where it is new.
-    fn add_words(&mut self, piece: &str, words: &mut Vec<u32>, cut: impl FnOnce(&mut Vec<u32>)) {
-        if self.pieces.len() >= Self::MOST {
-            *self = Self::default();
-        }
-        let number = self.pieces.intern(piece) as usize;
-        if number == self.ends.len() {
-            cut(&mut self.words);
-            self.ends.push(self.words.len());
-        }
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        words.extend_from_slice(&self.words[start..self.ends[number]]);
     }
 }
 
@@ -229,29 +192,25 @@ mod tests {
     use crate::text::TextParams;
 
     fn words(block: &CountedBlock) -> Vec<Vec<&str>> {
+        let names: Vec<&str> = block.names().collect();
         let starts = [0].iter().chain(&block.ends);
         let texts = starts.zip(&block.ends).map(|(&start, &end)| start..end);
         texts
-            .map(|text| {
-                block.words[text]
-                    .iter()
-                    .map(|&w| block.names.name(w as usize))
-                    .collect()
-            })
+            .map(|text| block.words[text].iter().map(|&w| names[w as usize]).collect())
             .collect()
     }
 
     #[test]
     fn pieces_that_come_again_have_the_same_words() {
         let analyzer = Analyzer::new(&TextParams::default()).unwrap();
-        let long = "long-".repeat(KnownPieces::LONGEST);
+        let long = "long-".repeat(KnownWords::LONGEST);
         let mut texts = vec![
             "A well-known (C++) C++ tool, well-known; Äpfel äpfel -- 👍 東京都".to_owned(),
             "\u{1f}t2:title\u{1e}well-known tool\u{1f}c1:kind\u{1e}tool".to_owned(),
             format!("{long} tool {long}"),
         ];
         // More pieces than are kept, and the first ones once more.
-        texts.extend((0..KnownPieces::MOST + 10).map(|number| format!("piece-{number} tool")));
+        texts.extend((0..KnownWords::MOST + 10).map(|number| format!("piece-{number} tool")));
         texts.extend_from_within(..3);
         let together = CountedBlock::count(&analyzer, &texts);
         let together = words(&together);
@@ -262,5 +221,22 @@ mod tests {
         }
         assert_eq!(together[..3], together[texts.len() - 3..]);
         assert!(together[0].contains(&"c++") && together[0].contains(&"known"));
+    }
+
+    #[test]
+    fn what_a_thread_remembers_changes_nothing() {
+        let analyzer = Analyzer::new(&TextParams::default()).unwrap();
+        let mut known = KnownWords::default();
+        // Blocks that share words and pieces, one of them with more words than are remembered.
+        let many: Vec<String> = (0..KnownWords::MOST + 5)
+            .map(|number| format!("b{number} tool-b{number}"))
+            .collect();
+        let few = |last: &str| vec!["a tool, a b7 tool-b7".to_owned(), format!("{last} tool a")];
+        for texts in [few("one"), few("two"), many, few("one"), few("three")] {
+            let fresh = CountedBlock::count(&analyzer, &texts);
+            let remembered = CountedBlock::count_with(&mut known, &analyzer, &texts);
+            assert!(fresh.names().eq(remembered.names()));
+            assert_eq!(fresh.numbers(), remembered.numbers());
+        }
     }
 }

@@ -80,9 +80,6 @@ impl Around {
 /// The program itself, its threads' stacks, and what the allocator keeps back.
 pub(super) const PROGRAM: u64 = 13 << 20;
 
-/// The part of the memory of postings that small ones take when they are put aside.
-const HIDDEN_SHARE: u64 = 4;
-
 /// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(
     base: &BaseWeights<P>,
@@ -111,42 +108,44 @@ pub(super) fn plan<P: Posting>(
     let mut threads = [session.threads() as u64];
     slice.combine(&mut threads, u64::max, session)?;
     let working = working_bytes(classes, rows, auto, threads[0]);
-    let at_start = around.until_quantized(rows);
-    let fixed = PROGRAM + around.held + around.data + rows.bytes() + working;
-    let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
-    let cost = |plan: &Plan| {
-        let weights = support.bytes::<P>(classes, plan.layout);
-        let best = if around.keeps_best { weights } else { 0 };
-        let training = best + if plan.cache_rivals { memory } else { 0 };
-        // Small weights are put aside while rows are scored, a byte each.
-        let scoring = best + around.scores() + support.places(classes, plan.layout);
-        // Rows are gone when the model is made of the weights, each part of which is freed then.
-        let larger = weights.max(support.total() * size_of::<P>() as u64);
-        let made = PROGRAM + around.held + around.data + larger + larger / SLACK_SHARE as u64;
-        at_start.max(fixed + weights + training.max(scoring)).max(made)
+    let stages = Stages {
+        at_start: around.until_quantized(rows),
+        learning: PROGRAM + around.held + around.data + rows.bytes() + working,
+        window: rows.window_bytes(),
+        scores: around.scores(),
+        at_end: PROGRAM + around.held + around.data,
+        keeps_best: around.keeps_best,
     };
+    let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
+    let fits = |plan: &Plan| {
+        let cache = if plan.cache_rivals { memory } else { 0 };
+        let weights = support.bytes::<P>(classes, plan.layout);
+        let larger = weights.max(support.total() * size_of::<P>() as u64);
+        stages.peak(weights, support.places(classes, plan.layout), cache, larger) <= budget
+    };
+    if fits(&free) {
+        return Ok(free);
+    }
     // A row is dense only where that is no larger than its postings.
     let compact = classes.div_ceil(size_of::<P>() / 2).max(1) as u32;
-    let lean = Layout {
-        dense_from: free.layout.dense_from.max(compact),
-        ..free.layout
-    };
-    for plan in [
-        free,
-        Plan { layout: lean, ..free },
-        Plan {
-            layout: lean,
-            cache_rivals: false,
-        },
-    ] {
-        if cost(&plan) <= budget {
-            return Ok(plan);
+    for cache_rivals in [free.cache_rivals, false] {
+        let with = |dense_from| Plan {
+            layout: Layout {
+                dense_from,
+                ..free.layout
+            },
+            cache_rivals,
+        };
+        let lean = free.layout.dense_from.max(compact);
+        if fits(&with(lean)) {
+            // Dense rows are scanned faster, so there are as many as there is room for.
+            return Ok(with(least_that(free.layout.dense_from, lean, |from| {
+                fits(&with(from))
+            })));
         }
     }
     let overhead = LearnedWeights::<P>::overhead(rows.width()) as u64;
-    let room = budget.saturating_sub(fixed + overhead + around.scores());
-    let room = if at_start > budget { 0 } else { room };
-    let most = (room - room / (HIDDEN_SHARE + 1)) / size_of::<P>() as u64;
+    let most = stages.most_weights(budget, overhead, size_of::<P>() as u64);
     let total = support.total();
     // Fewer than one weight per class would be no model at all.
     let least = support
@@ -154,8 +153,7 @@ pub(super) fn plan<P: Posting>(
         .filter(|_| most >= classes as u64)
         .ok_or_else(|| {
             let smallest = (classes * size_of::<P>()) as u64;
-            let needed = fixed + overhead + around.scores() + smallest + smallest / HIDDEN_SHARE;
-            let needed = needed.max(at_start);
+            let needed = stages.peak(overhead + smallest, classes as u64, 0, overhead + smallest);
             Error::Parameter(format!(
                 "the memory budget of {} MB is too small: the data and the smallest model take {} MB",
                 budget.div_ceil(1_000_000),
@@ -168,9 +166,71 @@ pub(super) fn plan<P: Posting>(
         f32::from(least) / crate::sparse::fixed_point::WEIGHT_UNITS
     ));
     Ok(Plan {
-        layout: Layout { least, ..lean },
+        layout: Layout {
+            least,
+            dense_from: free.layout.dense_from.max(compact),
+        },
         cache_rivals: false,
     })
+}
+
+/// What is held beside the weights, stage by stage.
+struct Stages {
+    /// Until rows are whole numbers. Weights are not there yet.
+    at_start: u64,
+    /// While weights are learned, and while rows are scored for the calibration.
+    learning: u64,
+    /// Of this, rows that are read from disk for a while, and are not there any more when rows are scored.
+    window: u64,
+    /// What scores take.
+    scores: u64,
+    /// While the model is made of the weights. Rows are gone then.
+    at_end: u64,
+    /// Whether the weights of the best pass are there, too.
+    keeps_best: bool,
+}
+
+impl Stages {
+    /// The most that is held at a time, with weights of so many bytes, which are so many numbers, and with
+    /// this for remembered rivals. The model takes `model` bytes.
+    fn peak(&self, weights: u64, numbers: u64, rivals: u64, model: u64) -> u64 {
+        let best = if self.keeps_best { weights } else { 0 };
+        // Small weights are put aside while rows are scored, a byte each.
+        let scoring = (self.scores + numbers).saturating_sub(self.window);
+        let training = self.learning + weights + best + rivals.max(scoring);
+        // The weights are freed at the pace at which the model is made of them.
+        let made = self.at_end + model + model / SLACK_SHARE as u64;
+        self.at_start.max(training).max(made)
+    }
+
+    /// How many weights of `size` bytes fit into `budget`, without remembered rivals.
+    fn most_weights(&self, budget: u64, overhead: u64, size: u64) -> u64 {
+        if self.at_start > budget {
+            return 0;
+        }
+        let copies = 1 + u64::from(self.keeps_best);
+        let room = budget.saturating_sub(self.learning + copies * overhead);
+        let learned = room / (copies * size);
+        let scored = (room + self.window).saturating_sub(self.scores) / (copies * size + 1);
+        let slack = SLACK_SHARE as u64;
+        let made = budget.saturating_sub(self.at_end + overhead) / (slack + 1) * slack / size;
+        learned.min(scored).min(made)
+    }
+}
+
+/// The least number from `first` to `last` that `is_enough`, of which `last` is and all beyond the first
+/// that is are.
+fn least_that(first: u32, last: u32, is_enough: impl Fn(u32) -> bool) -> u32 {
+    let (mut below, mut enough) = (first, last);
+    while below < enough {
+        let middle = below.midpoint(enough);
+        if is_enough(middle) {
+            enough = middle;
+        } else {
+            below = middle + 1;
+        }
+    }
+    enough
 }
 
 /// What the caller's data takes.

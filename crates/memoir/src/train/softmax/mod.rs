@@ -319,6 +319,8 @@ fn train<P: Posting + Stored>(
     let mut waiting = split.rows(data.len(), true);
     drop(cache);
     if !waiting.is_empty() {
+        // No window of rows is needed any more.
+        learner.set_window(RowsHandle::All(&rows));
         let hidden = weights.hide(finish::least_weight(&auto));
         let row_of = |row: usize| match &store {
             Some(store) => store.aside_row(row),
@@ -328,7 +330,6 @@ fn train<P: Posting + Stored>(
         let of_split = calibration_split::scores(&split, weights_before, data, row_of, slice, session)?;
         scores = Some(of_split.0);
         scored_rows = of_split.1;
-        learner.set_window(RowsHandle::All(&rows));
         weights.unhide(hidden);
         waiting.shuffle(&mut random);
         for (number, batch) in waiting.chunks(auto.batch).enumerate() {

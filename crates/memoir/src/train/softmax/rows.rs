@@ -196,6 +196,11 @@ impl QuantizedRows {
         self.of_all.as_ref().map_or(own, |all| own + all.bytes) as u64
     }
 
+    /// What of this windows take, if not all rows are in memory.
+    pub(super) fn window_bytes(&self) -> u64 {
+        self.of_all.as_ref().map_or(0, |all| all.bytes) as u64
+    }
+
     pub(super) fn width(&self) -> usize {
         self.width
     }

@@ -56,6 +56,18 @@ impl QuoteScanner {
     pub(super) fn last_record_end(&mut self, block: &[u8], from: usize, record: usize) -> usize {
         let (mut index, mut record) = (from, record);
         while index < block.len() {
+            if !self.malformed {
+                let passed = self.pass(&block[index..]);
+                if self.state != State::Quoted
+                    && let Some(end) = memchr::memrchr(b'\n', &block[index..index + passed])
+                {
+                    record = index + end + 1;
+                }
+                index += passed;
+                if index == block.len() {
+                    break;
+                }
+            }
             let before = self.state;
             self.step(block[index]);
             index += 1;
@@ -72,6 +84,19 @@ impl QuoteScanner {
         record
     }
 
+    /// Passes the bytes before the next quote, and says how many there are. What follows a quote is left to
+    /// [`QuoteScanner::step`].
+    fn pass(&mut self, bytes: &[u8]) -> usize {
+        if self.state == State::QuoteSeen {
+            return 0;
+        }
+        let passed = memchr::memchr(b'"', bytes).unwrap_or(bytes.len());
+        if self.state != State::Quoted && passed > 0 {
+            self.step(bytes[passed - 1]);
+        }
+        passed
+    }
+
     /// Checks the quotes of one whole record.
     pub(super) fn check(delimiter: u8, record: &[u8]) -> Result<(), BadQuote> {
         if memchr::memchr(b'"', record).is_none() {
@@ -81,14 +106,22 @@ impl QuoteScanner {
         let mut opened = 0;
         // The quote that was open at the end of the first line: what is malformed after it is blamed on it.
         let mut across_lines = None;
-        for (index, &byte) in record.iter().enumerate() {
+        let mut next = 0;
+        while next < record.len() {
+            let passed = scanner.pass(&record[next..]);
+            if scanner.state == State::Quoted
+                && across_lines.is_none()
+                && memchr::memchr(b'\n', &record[next..next + passed]).is_some()
+            {
+                across_lines = Some(opened);
+            }
+            let index = next + passed;
+            let Some(&byte) = record.get(index) else { break };
+            next = index + 1;
             let before = scanner.state;
             scanner.step(byte);
             match (before, scanner.state) {
                 (State::FieldStart, State::Quoted) => opened = index,
-                (State::Quoted, State::Quoted) if byte == b'\n' && across_lines.is_none() => {
-                    across_lines = Some(opened);
-                }
                 (State::QuoteSeen, State::Plain) => {
                     return Err(across_lines.map_or(BadQuote::TextAfter(index), BadQuote::Unclosed));
                 }
@@ -145,6 +178,37 @@ mod tests {
                 text.len(),
                 "cut at {cut}"
             );
+        }
+    }
+
+    /// Bytes that are passed at once lead to where every single one leads.
+    #[test]
+    fn passing_is_stepping() {
+        let bytes = b"ab,\"\n\r";
+        for number in 0..bytes.len().pow(6) {
+            let text: Vec<u8> = (0..6)
+                .map(|place| bytes[number / bytes.len().pow(place) % bytes.len()])
+                .collect();
+            let mut slow = QuoteScanner::new(b',');
+            let mut ends = 0;
+            let mut is_malformed = false;
+            for (index, &byte) in text.iter().enumerate() {
+                let before = slow.state;
+                slow.step(byte);
+                is_malformed |= (before, slow.state) == (State::QuoteSeen, State::Plain);
+                if byte == b'\n' && slow.state == State::FieldStart {
+                    ends = index + 1;
+                }
+            }
+            assert_eq!(
+                QuoteScanner::check(b',', &text).is_ok(),
+                !is_malformed && slow.state != State::Quoted
+            );
+            if !is_malformed {
+                let mut quick = QuoteScanner::new(b',');
+                assert_eq!(quick.last_record_end(&text, 0, 0), ends, "{text:?}");
+                assert_eq!(quick.state, slow.state, "{text:?}");
+            }
         }
     }
 

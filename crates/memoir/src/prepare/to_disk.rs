@@ -260,7 +260,9 @@ impl Made {
     }
 
     fn add_to(&self, writer: &mut SetWriter, parsed: &Parsed) -> Result<()> {
-        writer.add(&self.block, &parsed.names, self.counted.names())
+        writer.add(&self.block, &parsed.names, |intern| {
+            self.counted.numbers_overall(intern)
+        })
     }
 }
 

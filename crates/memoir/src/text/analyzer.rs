@@ -97,7 +97,7 @@ struct Word {
 
 /// What a text is made of before it is cut into words.
 pub(super) enum Piece<'t> {
-    /// Text without white space.
+    /// Text, whose parts between white space are cut into words apart from each other.
     Text(&'t str),
     /// What says which column the text behind it is from; a word of its own.
     Mark(&'t str),
@@ -163,8 +163,7 @@ impl Analyzer {
         spans
     }
 
-    /// Hands the pieces of `text` between white space, which are cut into words apart from each other
-    /// ([`Analyzer::words_of_piece`]), and the marks of columns to `take`, in order.
+    /// Hands what columns hold, and the marks of columns, to `take`, in order.
     pub(super) fn pieces(text: &str, mut take: impl FnMut(Piece<'_>)) {
         let mut mark = String::new();
         for part in column_parts(text) {
@@ -179,13 +178,11 @@ impl Analyzer {
                     continue;
                 }
             }
-            part.content
-                .split_ascii_whitespace()
-                .for_each(|piece| take(Piece::Text(piece)));
+            take(Piece::Text(part.content));
         }
     }
 
-    /// Hands each word of a piece of text to `emit`, in order; all tokens can be made of them
+    /// Hands each word of a piece of text without white space to `emit`, in order; all tokens can be made of them
     /// (`features.rs`).
     pub(super) fn words_of_piece(
         &self,

@@ -2,7 +2,7 @@
 //! need not be kept. Features are made of them when all are there (`features.rs`).
 
 use super::analyzer::{Analyzer, Piece};
-use super::known_words::{KnownWords, NameList};
+use super::known_words::{BlockWords, KnownWords};
 use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The words of some texts, numbered by their first appearance in these texts.
 #[derive(Debug, Default)]
 pub struct CountedBlock {
-    names: NameList,
+    different: BlockWords,
     /// Where each text ends in `words`.
     ends: Vec<usize>,
     /// The words' numbers, text after text.
@@ -24,21 +24,22 @@ impl CountedBlock {
         Self::count_with(&mut KnownWords::default(), analyzer, texts)
     }
 
-    /// As [`CountedBlock::count`], by a thread that remembers what it has counted with this analyzer before.
-    /// It may stop in the middle of a text; what was counted is then of no use.
+    /// As [`CountedBlock::count`], by a thread that remembers what it has counted with this analyzer before,
+    /// for the same counter. It may stop in the middle of a text; what was counted is then of no use.
     pub fn count_with<S: AsRef<str>>(
         known: &mut KnownWords,
         analyzer: &Analyzer,
         texts: impl IntoIterator<Item = S>,
     ) -> Self {
-        let mut block = Self::default();
-        known.begin_block();
+        let mut block = Self {
+            different: known.begin_block(),
+            ..Self::default()
+        };
         for text in texts {
-            let Self { names, words, .. } = &mut block;
+            let Self { different, words, .. } = &mut block;
             Analyzer::pieces(text.as_ref(), |piece| match piece {
-                _ if known.is_stopped() => {}
-                Piece::Mark(mark) => known.add_word(mark, names, words),
-                Piece::Text(piece) => known.add_piece(analyzer, piece, names, words),
+                Piece::Mark(mark) => known.add_word(mark, different, words),
+                Piece::Text(text) => known.add_text(analyzer, text, different, words),
             });
             block.ends.push(block.words.len());
         }
@@ -50,14 +51,15 @@ impl CountedBlock {
         self.ends.len()
     }
 
-    /// The different words, by first appearance.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter()
+    /// The number over all texts of each different word, by first appearance, where `intern` finds or makes
+    /// the number of a name.
+    pub(crate) fn numbers_overall(&self, intern: impl FnMut(&str) -> u32) -> Vec<u32> {
+        self.different.numbers(intern)
     }
 
     /// Where each text ends in the words, the words' numbers, and how many different ones there are.
     pub(crate) fn numbers(&self) -> (&[usize], &[u32], usize) {
-        (&self.ends, &self.words, self.names.len())
+        (&self.ends, &self.words, self.different.len())
     }
 
     /// Whether there are no texts.
@@ -119,7 +121,7 @@ impl TextCounter {
     /// Appends the texts of `block`. Blocks must come in the order of the texts; how they were cut does not
     /// matter.
     pub fn merge(&mut self, block: CountedBlock) -> Result<()> {
-        let numbers: Vec<u32> = block.names.iter().map(|name| self.names.intern(name)).collect();
+        let numbers = block.numbers_overall(|name| self.names.intern(name));
         self.check_size()?;
         let before = self.words.len();
         self.words
@@ -191,52 +193,81 @@ mod tests {
     use super::*;
     use crate::text::TextParams;
 
-    fn words(block: &CountedBlock) -> Vec<Vec<&str>> {
-        let names: Vec<&str> = block.names().collect();
-        let starts = [0].iter().chain(&block.ends);
-        let texts = starts.zip(&block.ends).map(|(&start, &end)| start..end);
-        texts
-            .map(|text| block.words[text].iter().map(|&w| names[w as usize]).collect())
-            .collect()
+    /// The words of each text, if `counter` is to hold them.
+    fn words(block: CountedBlock, counter: &mut TextCounter) -> Vec<Vec<String>> {
+        let before = counter.len();
+        counter.merge(block).unwrap();
+        let text = |text| {
+            let words = counter.text(text).iter();
+            words
+                .map(|&word| counter.names.name(word as usize).to_owned())
+                .collect()
+        };
+        (before..counter.len()).map(text).collect()
     }
 
     #[test]
     fn pieces_that_come_again_have_the_same_words() {
         let analyzer = Analyzer::new(&TextParams::default()).unwrap();
-        let long = "long-".repeat(KnownWords::LONGEST);
+        let long = "long-".repeat(20);
         let mut texts = vec![
             "A well-known (C++) C++ tool, well-known; Äpfel äpfel -- 👍 東京都".to_owned(),
             "\u{1f}t2:title\u{1e}well-known tool\u{1f}c1:kind\u{1e}tool".to_owned(),
             format!("{long} tool {long}"),
         ];
-        // More pieces than are kept, and the first ones once more.
-        texts.extend((0..KnownWords::MOST + 10).map(|number| format!("piece-{number} tool")));
+        // Many pieces between, and the first ones once more.
+        texts.extend((0..100_000).map(|number| format!("piece-{number} tool")));
         texts.extend_from_within(..3);
         let together = CountedBlock::count(&analyzer, &texts);
-        let together = words(&together);
+        let together = words(together, &mut TextCounter::new());
         assert_eq!(together.len(), texts.len());
         for index in [0, 1, 2, 3, texts.len() - 4, texts.len() - 1] {
             let alone = CountedBlock::count(&analyzer, [&texts[index]]);
-            assert_eq!(words(&alone)[0], together[index], "{}", texts[index]);
+            let alone = words(alone, &mut TextCounter::new());
+            assert_eq!(alone[0], together[index], "{}", texts[index]);
         }
         assert_eq!(together[..3], together[texts.len() - 3..]);
-        assert!(together[0].contains(&"c++") && together[0].contains(&"known"));
+        assert!(
+            ["c++", "known"]
+                .iter()
+                .all(|word| together[0].contains(&(*word).to_owned()))
+        );
     }
 
     #[test]
     fn what_a_thread_remembers_changes_nothing() {
         let analyzer = Analyzer::new(&TextParams::default()).unwrap();
         let mut known = KnownWords::default();
+        let (mut counter, mut other) = (TextCounter::new(), TextCounter::new());
+        let mut waiting = Vec::new();
         // Blocks that share words and pieces, one of them with more words than are remembered.
         let many: Vec<String> = (0..KnownWords::MOST + 5)
             .map(|number| format!("b{number} tool-b{number}"))
             .collect();
         let few = |last: &str| vec!["a tool, a b7 tool-b7".to_owned(), format!("{last} tool a")];
-        for texts in [few("one"), few("two"), many, few("one"), few("three")] {
-            let fresh = CountedBlock::count(&analyzer, &texts);
+        let blocks = [
+            few("one"),
+            few("two"),
+            few("two"),
+            many,
+            few("one"),
+            few("three"),
+            few("four"),
+        ];
+        for (turn, texts) in blocks.into_iter().enumerate() {
             let remembered = CountedBlock::count_with(&mut known, &analyzer, &texts);
-            assert!(fresh.names().eq(remembered.names()));
+            let fresh = CountedBlock::count(&analyzer, &texts);
             assert_eq!(fresh.numbers(), remembered.numbers());
+            // One block is never merged; others are merged late, when the next one has been counted.
+            if turn != 1 {
+                waiting.push((fresh, remembered));
+            }
+            if turn % 2 == 0 {
+                for (fresh, remembered) in waiting.drain(..) {
+                    assert_eq!(words(fresh, &mut other), words(remembered, &mut counter));
+                }
+            }
         }
+        assert!(counter.names.len() == other.names.len() && counter.words == other.words);
     }
 }

@@ -26,6 +26,7 @@ mod name_features;
 mod normalize;
 mod params;
 mod parts;
+mod piece_table;
 mod preprocessing;
 mod stop_words;
 mod views;

@@ -97,12 +97,13 @@ impl SetWriter {
         Ok(())
     }
 
-    /// Adds a block, whose classes are called `names`, and whose words `words`.
-    pub(crate) fn add<'w>(
+    /// Adds a block, whose classes are called `names`. `words` gives the number over all blocks of each of
+    /// its words; it is told the number of a name.
+    pub(crate) fn add(
         &mut self,
         block: &EncodedBlock,
         names: &ClassNames,
-        words: impl Iterator<Item = &'w str>,
+        words: impl FnOnce(&mut dyn FnMut(&str) -> u32) -> Vec<u32>,
     ) -> Result<()> {
         if block.rows == 0 {
             return Ok(());
@@ -110,9 +111,9 @@ impl SetWriter {
         let mut maps = Vec::new();
         put_u32(&mut maps, names.iter().map(|name| self.classes.intern(name)));
         let class_count = names.len();
-        let before = maps.len();
-        put_u32(&mut maps, words.map(|word| self.words.intern(word)));
-        let word_count = (maps.len() - before) / size_of::<u32>();
+        let words = words(&mut |word| self.words.intern(word));
+        let word_count = words.len();
+        put_u32(&mut maps, words);
         let fail = |reason| Error::io(&self.folder, "cannot write a shard here", reason);
         let shard = match &mut self.open {
             Some(open) => open,

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Builds what a release has for Linux into target/dist: wheels, programs, licences, an SBOM, checksums.
 #
-# Builds for every wanted target whose standard library is installed and names the others: rustup target add
-# TARGET installs one. maturin, cargo-zigbuild and zig come from PyPI; zig links against an old glibc or
-# musl.
+# Builds for every wanted target whose standard library is installed (rustup target add TARGET). Those of
+# other targets are compiled by the Rust of tools/debian_rust.sh, if that was run; else these targets are named
+# and left out. maturin, cargo-zigbuild and zig come from PyPI; zig links against an old glibc or musl.
 # CHECK=1 builds all a second time, in another folder, and compares the bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 work="${CARGO_TARGET_DIR:-$root/target}/dist-work"
 out="${CARGO_TARGET_DIR:-$root/target}/dist"
+debian_rust="${CARGO_TARGET_DIR:-$root/target}/debian-rust"
 environment="$work/venv"
 needs=(maturin==1.16.0 cargo-zigbuild==0.24.0 ziglang==0.16.0)
 linux=({x86_64,aarch64}-unknown-linux-{gnu,musl})
@@ -30,20 +31,31 @@ has_target() {
     [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]
 }
 
+# use_rust TARGET: the compiler that has a standard library for it.
+use_rust() {
+    RUSTFLAGS="${maps[*]/#/--remap-path-prefix=}"
+    unset RUSTC RUSTC_BOOTSTRAP CARGO_UNSTABLE_BUILD_STD
+    if ! has_target "$1"; then
+        export RUSTC="$debian_rust/rustc" RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std
+        # musl's own start files come from zig: Debian has none.
+        case $1 in *-musl) RUSTFLAGS+=" -Clink-self-contained=no" ;; esac
+    fi
+    export RUSTFLAGS
+}
+
 # build FOLDER: everything for all targets, with FOLDER for what is compiled, into FOLDER/out.
 build() {
     local folder=$1 target libc
     mkdir -p "$folder/out"
     export CARGO_TARGET_DIR="$folder/cargo"
-    local maps=("$root=/memoir" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$folder=/build")
-    RUSTFLAGS="${maps[*]/#/--remap-path-prefix=}"
-    CFLAGS="${maps[*]/#/-ffile-prefix-map=}"
-    export RUSTFLAGS CFLAGS
+    local maps=("$root=/memoir" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$debian_rust=/rust" "$folder=/build")
+    export CFLAGS="${maps[*]/#/-ffile-prefix-map=}"
     for target in "${targets[@]}"; do
         case $target in
             *-gnu) libc=manylinux_2_17 program=$target.2.17 ;;
             *) libc=musllinux_1_2 program=$target ;;
         esac
+        use_rust "$target"
         (cd bindings/python && maturin build --quiet --release --zig --target "$target" \
             --compatibility "$libc" --out "$folder/out")
         if [ "${WHEELS_ONLY:-}" = "" ]; then
@@ -55,10 +67,10 @@ build() {
 
 targets=()
 for target in "${wanted[@]}"; do
-    if has_target "$target"; then
+    if has_target "$target" || [ -x "$debian_rust/rustc" ]; then
         targets+=("$target")
     else
-        echo "left out: $target, whose standard library is not installed (rustup target add $target)"
+        echo "left out: $target (rustup target add $target, or on Debian: bash tools/debian_rust.sh)"
     fi
 done
 
@@ -71,7 +83,7 @@ if [ "${CHECK:-}" != "" ]; then
 fi
 mkdir -p "$out"
 cp "$work"/first/out/* "$out"
-unset RUSTFLAGS CFLAGS CARGO_TARGET_DIR
+unset RUSTFLAGS RUSTC RUSTC_BOOTSTRAP CARGO_UNSTABLE_BUILD_STD CFLAGS CARGO_TARGET_DIR
 python3 tools/licences.py > "$out/THIRD-PARTY-LICENCES.txt"
 python3 tools/sbom.py > "$out/memoir.cdx.json"
 (cd "$out" && sha256sum -- * > SHA256SUMS && ls -l)

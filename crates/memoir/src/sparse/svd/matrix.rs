@@ -1,94 +1,9 @@
-//! Dense matrices of modest size, row after row: products, and the inverse of a Cholesky factor.
+//! Dense matrices of modest size, row after row: the inverse of a Cholesky factor.
 
-use matrixmultiply::{dgemm, sgemm};
+use super::product::{Part, multiply_double};
 
 /// Rows and columns that are eliminated at a time: the rest of the work is a product of matrices.
 const PANEL: usize = 64;
-
-/// A part of a row-major matrix that a product reads.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'a, T> {
-    values: &'a [T],
-    rows: usize,
-    columns: usize,
-    /// Elements from one row to the next, and from one column to the next.
-    strides: (usize, usize),
-}
-
-impl<'a, T> Part<'a, T> {
-    /// `rows` times `columns` numbers whose rows begin `stride` apart.
-    pub(super) fn new(values: &'a [T], rows: usize, columns: usize, stride: usize) -> Self {
-        assert!(reaches(rows, columns, stride) <= values.len());
-        Self {
-            values,
-            rows,
-            columns,
-            strides: (stride, 1),
-        }
-    }
-
-    /// Rows become columns.
-    pub(super) fn transposed(self) -> Self {
-        Self {
-            rows: self.columns,
-            columns: self.rows,
-            strides: (self.strides.1, self.strides.0),
-            ..self
-        }
-    }
-}
-
-/// Elements up to the last one of such a part.
-fn reaches(rows: usize, columns: usize, stride: usize) -> usize {
-    assert!(columns <= stride || rows <= 1);
-    match rows {
-        0 => 0,
-        _ => (rows - 1) * stride + columns,
-    }
-}
-
-/// `out := keep * out + factor * left * right`; rows of `out` begin `stride` apart.
-macro_rules! product {
-    ($name:ident, $number:ty, $gemm:ident) => {
-        #[allow(unsafe_code)]
-        pub(super) fn $name(
-            factor: $number,
-            left: Part<'_, $number>,
-            right: Part<'_, $number>,
-            keep: $number,
-            out: &mut [$number],
-            stride: usize,
-        ) {
-            assert_eq!(left.columns, right.rows);
-            assert!(reaches(left.rows, right.columns, stride) <= out.len());
-            let signed = |(row, column): (usize, usize)| (row as isize, column as isize);
-            let (left_strides, right_strides) = (signed(left.strides), signed(right.strides));
-            // SAFETY: all three parts lie within their slices (asserted here and in `Part::new`), and `out`
-            // is borrowed mutably, so it overlaps neither.
-            unsafe {
-                $gemm(
-                    left.rows,
-                    left.columns,
-                    right.columns,
-                    factor,
-                    left.values.as_ptr(),
-                    left_strides.0,
-                    left_strides.1,
-                    right.values.as_ptr(),
-                    right_strides.0,
-                    right_strides.1,
-                    keep,
-                    out.as_mut_ptr(),
-                    stride as isize,
-                    1,
-                );
-            }
-        }
-    };
-}
-
-product!(multiply_single, f32, sgemm);
-product!(multiply_double, f64, dgemm);
 
 /// The inverse of the upper triangular `R` with `R^T R = symmetric`, whose upper half is given. `None` if a
 /// number is not finite. Columns that others already span (what is left of them is below `smallest`) are
@@ -128,7 +43,7 @@ fn factor(matrix: &mut [f64], size: usize, smallest: f64) {
         if rest > 0 {
             let (done, left) = matrix.split_at_mut(end * size);
             let panel = Part::new(&done[start * size + end..], end - start, rest, size);
-            multiply_double(-1.0, panel.transposed(), panel, 1.0, &mut left[end..], size);
+            multiply_double(-1.0, panel.transposed(), panel, true, &mut left[end..], size);
         }
     }
 }
@@ -143,7 +58,7 @@ fn inverse(upper: &[f64], size: usize) -> Vec<f64> {
         if rest > 0 {
             let right = Part::new(&upper[start * size + end..], end - start, rest, size);
             let below = Part::new(&done[end..], rest, rest, size);
-            multiply_double(-1.0, right, below, 0.0, &mut own[start * size + end..], size);
+            multiply_double(-1.0, right, below, false, &mut own[start * size + end..], size);
         }
         for row in (start..end).rev() {
             let diagonal = upper[row * size + row];
@@ -190,11 +105,11 @@ mod tests {
             }
             let part = Part::new(&columns, rows, size, size);
             let mut inner = vec![0.0; size * size];
-            multiply_double(1.0, part.transposed(), part, 0.0, &mut inner, size);
+            multiply_double(1.0, part.transposed(), part, false, &mut inner, size);
             let turn = inverse_factor(inner, size, 1e-9).unwrap();
             let mut turned = vec![0.0; rows * size];
             let turn = Part::new(&turn, size, size, size);
-            multiply_double(1.0, part, turn, 0.0, &mut turned, size);
+            multiply_double(1.0, part, turn, false, &mut turned, size);
             for (a, b) in (0..size).flat_map(|a| (0..size).map(move |b| (a, b))) {
                 let product: f64 = turned.chunks_exact(size).map(|row| row[a] * row[b]).sum();
                 let expected = f64::from(u8::from(a == b && Some(a) != dependent));

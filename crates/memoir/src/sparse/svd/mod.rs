@@ -12,6 +12,7 @@
 //! number of threads.
 
 mod matrix;
+mod product;
 mod tall;
 
 use rand_distr::{Distribution, StandardNormal};

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::matrix::{Part, inverse_factor, multiply_double, multiply_single};
+use super::matrix::inverse_factor;
+use super::product::{Part, multiply_double, multiply_single};
 use super::{PANEL, Space, panels, too_large};
 use crate::sparse::{Reduction, dense};
 use crate::{Result, Session};
@@ -167,7 +168,7 @@ impl Tall {
                         right.extend(other.iter().map(|&value| f64::from(value)));
                         let left = Part::new(left, rows, tile.len(), tile.len()).transposed();
                         let right = Part::new(right, rows, width, width);
-                        multiply_double(1.0, left, right, 1.0, &mut sum, width);
+                        multiply_double(1.0, left, right, true, &mut sum, width);
                     }
                     Ok(sum)
                 },
@@ -196,7 +197,7 @@ impl Tall {
                 let above = panel + width;
                 let rows = Part::new(rows, count, above, columns);
                 let right = Part::new(&right[panel..], above, width, columns);
-                multiply_single(1.0, rows, right, 0.0, &mut product[panel..], columns);
+                multiply_single(1.0, rows, right, false, &mut product[panel..], columns);
             }
         })
     }

@@ -1,0 +1,75 @@
+"""Trains and predicts with several builds of the program, and compares what they write byte for byte.
+
+    python3 tools/same_bytes.py PROGRAM OTHER... [--rows 4000]
+
+A program may have words before it, such as "qemu-aarch64-static target/dist/memoir-aarch64-unknown-linux-gnu".
+Data is made by the first one. Exit code 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ALGORITHMS = (
+    "softmax centroid ovr msvm memoir-l2 memoir-l1 memoir-lsh knn recall-tree pd-sparse fastxml pfastrexml"
+).split()
+
+CASES = {f"{name} on vectors": f"data.svm --algorithm {name}" for name in ALGORITHMS} | {
+    "softmax on texts": "data.csv",
+    "softmax on texts with n-grams": "data.csv --char-ngrams 3 --word-ngrams 2 --precision f16",
+    "softmax with held-out rows": "data.svm --valid-fraction 0.2",
+    "ovr with logistic loss": "data.svm --algorithm ovr --loss logistic",
+}
+"""What is trained: the data and the options."""
+
+
+def run(program: str, folder: pathlib.Path, command: str) -> bytes:
+    words = [*shlex.split(program), *command.split()]
+    done = subprocess.run(words, cwd=folder, capture_output=True)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(words)}: exit code {done.returncode}: {done.stderr.decode()[-500:]}")
+    return done.stdout
+
+
+def outcome(program: str, folder: pathlib.Path, case: str) -> dict[str, bytes]:
+    """The model of a case and its answers, by what they are called."""
+    data = CASES[case].split()[0]
+    run(program, folder, f"train {CASES[case]} --model model --threads 2 -q")
+    answers = f"predict model test{pathlib.Path(data).suffix} --top-k 5 --output jsonl -q"
+    return {
+        "model": (folder / "model").read_bytes(),
+        "scores": run(program, folder, f"{answers} --raw-scores"),
+        "answers": run(program, folder, answers),
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("programs", nargs="+", metavar="PROGRAM")
+    options.add_argument("--rows", type=int, default=4000)
+    options.add_argument("--only", default="", metavar="TEXT", help="cases whose name has this in it")
+    given = options.parse_args()
+    different = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        first, *others = given.programs
+        for kind in ("svm", "csv"):
+            shape = f"--rows {given.rows} --test-rows 500 --classes 150 --features 3000"
+            run(first, folder, f"synth {shape} --out data.{kind} --test-out test.{kind} -q")
+        for case in (case for case in CASES if given.only in case):
+            wanted = outcome(first, folder, case)
+            for other in others:
+                found = outcome(other, folder, case)
+                wrong = [part for part in wanted if wanted[part] != found[part]]
+                different += bool(wrong)
+                print(f"{case}: {other}: {' and '.join(wrong) + ' differ' if wrong else 'the same'}", flush=True)
+    sys.exit(1 if different else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import textwrap
 
 # What the examples take for granted.
 DATA = {
@@ -18,9 +19,11 @@ DATA = {
 }
 
 page = pathlib.Path(sys.argv[1]).read_text()
-example = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+# Between fences, or indented as commands are.
+example = re.search(r"^```python\n([^`]*)^```|^(    from memoir .+\n(?:    .+\n)*)", page, re.M)
 if example is None:
     sys.exit(f"{sys.argv[1]} has no Python example")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    exec(compile(example.group(1), sys.argv[1], "exec"), dict(DATA))
+    lines = textwrap.dedent(example[1] or example[2])
+    exec(compile(lines, sys.argv[1], "exec"), dict(DATA))

@@ -53,6 +53,26 @@ pub fn add_whole(sum: &mut [f32], factor: f32, addend: &[i16]) {
     dispatch!(add_whole_plain / add_whole_avx2(sum, factor, addend));
 }
 
+/// The whole numbers nearest to `vector / factor`.
+pub fn round_whole(whole: &mut [i16], factor: f32, vector: &[f32]) {
+    dispatch!(round_whole_plain / round_whole_avx2(whole, factor, vector));
+}
+
+/// The largest absolute value.
+pub fn largest(vector: &[f32]) -> f32 {
+    let mut lanes = [0f32; LANES];
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = lane.max(value.abs());
+        }
+    }
+    lanes
+        .iter()
+        .chain(rest)
+        .fold(0.0, |largest, value| largest.max(value.abs()))
+}
+
 /// Inner product with whole numbers.
 pub fn dot_whole(left: &[f32], right: &[i16]) -> f32 {
     let mut lanes = [0.0; LANES];
@@ -130,6 +150,15 @@ fn add_whole_plain(sum: &mut [f32], factor: f32, addend: &[i16]) {
     }
 }
 
+#[inline(always)]
+fn round_whole_plain(whole: &mut [i16], factor: f32, vector: &[f32]) {
+    for (whole, value) in whole.iter_mut().zip(vector) {
+        // By way of 32 bits: casts and limits are instructions for many numbers then.
+        let nearest = (value / factor).round_ties_even() as i32;
+        *whole = nearest.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn dot_avx2(left: &[f32], right: &[f32]) -> f32 {
@@ -152,6 +181,12 @@ fn add_avx2(sum: &mut [f32], factor: f32, addend: &[f32]) {
 #[target_feature(enable = "avx2")]
 fn add_whole_avx2(sum: &mut [f32], factor: f32, addend: &[i16]) {
     add_whole_plain(sum, factor, addend);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn round_whole_avx2(whole: &mut [i16], factor: f32, vector: &[f32]) {
+    round_whole_plain(whole, factor, vector);
 }
 
 #[cfg(test)]
@@ -182,6 +217,16 @@ mod tests {
             add_whole(&mut sum, 0.3, &whole);
             add_whole_plain(&mut plain, 0.3, &whole);
             prop_assert_eq!(&sum, &plain);
+            let most = largest(c);
+            prop_assert_eq!(most, c.iter().fold(0f32, |most, value| most.max(value.abs())));
+            let factor = most.max(1.0) / 1000.0;
+            let (mut rounded, mut plain) = (whole.clone(), whole.clone());
+            round_whole(&mut rounded, factor, c);
+            round_whole_plain(&mut plain, factor, c);
+            prop_assert_eq!(&rounded, &plain);
+            for (&rounded, value) in rounded.iter().zip(c) {
+                prop_assert!((f32::from(rounded) * factor - value).abs() <= 0.5001 * factor);
+            }
             let widened: Vec<f32> = whole.iter().map(|&value| f32::from(value)).collect();
             prop_assert_eq!(dot_whole(left, &whole), dot(left, &widened));
         }

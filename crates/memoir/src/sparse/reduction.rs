@@ -27,15 +27,9 @@ impl Reduction {
 
     /// Rounds a feature's vector; returns its factor.
     pub(crate) fn round(vector: &[f32], whole: &mut [i16]) -> f32 {
-        let largest = vector
-            .iter()
-            .fold(0f32, |largest, value| largest.max(value.abs()));
-        let factor = largest / f32::from(i16::MAX);
+        let factor = dense::largest(vector) / f32::from(i16::MAX);
         if factor > 0.0 && factor.is_finite() {
-            for (whole, value) in whole.iter_mut().zip(vector) {
-                // A cast of a number out of range gives the nearest: nothing here can overflow.
-                *whole = (value / factor).round() as i16;
-            }
+            dense::round_whole(whole, factor, vector);
             factor
         } else {
             whole.fill(0);

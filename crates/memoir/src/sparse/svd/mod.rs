@@ -28,6 +28,9 @@ const PANEL: usize = 64;
 /// Rows of a result that one worker computes between two looks at the cancel flag.
 const STRIDE: usize = 64;
 
+/// Features whose vectors one worker computes together: one panel of columns after the other.
+const FEATURES: usize = 512;
+
 /// Directions weaker than this, relative to the strongest, are rounding errors: squares are in single
 /// precision.
 const WEAKEST: f64 = 1e-3;
@@ -70,28 +73,30 @@ pub fn truncated_svd(
         session.progress("reducing", stage, stages, "stages");
         for panel in panels(columns) {
             squared(short, long, &tall, &panel, &mut space, session)?;
-            tall.set_columns(&panel, &space.panel);
+            tall.set_columns(&panel, &space.panel, session);
         }
-        tall.orthonormalise(&mut space, session)?;
+        tall.orthonormalise::<f64>(session)?;
     }
     // Once more: the first time leaves errors where columns were nearly dependent.
-    tall.orthonormalise(&mut space, session)?;
+    tall.orthonormalise::<f32>(session)?;
 
     session.progress("reducing", stages - 2, stages, "stages");
-    let mut within = vec![0.0; columns * columns];
+    // `U^T A A^T U`, if its factor will be needed, and its diagonal.
+    let mut within = vec![0.0; if is_by_feature { 0 } else { columns * columns }];
+    let mut along = Vec::with_capacity(columns);
     for panel in panels(columns) {
         squared(short, long, &tall, &panel, &mut space, session)?;
-        tall.products(&space.panel, &panel, session, |row, column, product| {
-            within[row * columns + column] = product;
-        })?;
+        along.extend(tall.own_products(&space.panel, &panel, session));
+        if !is_by_feature {
+            tall.add_products(&space.panel, &panel, &mut within, session)?;
+        }
     }
     drop(space);
-    let along = |direction: usize| within[direction * columns + direction];
-    let weakest = WEAKEST * WEAKEST * (0..columns).map(along).fold(0.0, f64::max);
+    let weakest = WEAKEST * WEAKEST * along.iter().copied().fold(0.0, f64::max);
     // The multiplications have brought strong directions to the front.
-    let kept = (0..columns).rev().find(|&direction| along(direction) > weakest);
+    let kept = along.iter().rposition(|&along| along > weakest);
     let kept = kept.map_or(1, |last| last + 1);
-    let squared_length = (0..kept).map(along).sum();
+    let squared_length = along[..kept].iter().sum();
     session.progress("reducing", stages - 1, stages, "stages");
     let reduction = if is_by_feature {
         tall.into_reduction(kept)
@@ -99,12 +104,7 @@ pub fn truncated_svd(
         // V = A^T U R^-1, where R^T R = U^T A A^T U: the columns of A^T U, made orthonormal.
         let inverse = matrix::inverse_factor(within, columns, weakest).ok_or_else(too_large)?;
         tall.multiply_triangular(&inverse, session)?;
-        rounded(rows.width(), kept, session, |feature, vector| {
-            vector.fill(0.0);
-            for (row, value) in turned.row(feature).iter() {
-                tall.add_row(vector, value, row as usize);
-            }
-        })?
+        rounded(&turned, &tall, kept, session)?
     };
     let reduction =
         reduction.ok_or_else(|| Error::Unlearnable("the reduction does not fit its features".to_owned()))?;
@@ -210,32 +210,38 @@ fn too_large() -> Error {
     Error::Unlearnable("rows cannot be reduced: their values are too large".to_owned())
 }
 
-/// The map whose feature vectors `fill` writes.
+/// The first columns of `features tall`, a map of features.
 fn rounded(
-    features: usize,
+    features: &Rows,
+    tall: &Tall,
     dimensions: usize,
     session: &Session<'_>,
-    fill: impl Fn(usize, &mut [f32]) + Sync,
 ) -> Result<Option<Reduction>> {
-    let mut whole = vec![0i16; features * dimensions];
-    let mut factors = vec![0f32; features];
+    let mut whole = vec![0i16; features.len() * dimensions];
+    let mut factors = vec![0f32; features.len()];
     session.run(|| {
         let strides = whole
-            .par_chunks_mut(STRIDE * dimensions)
-            .zip(factors.par_chunks_mut(STRIDE))
+            .par_chunks_mut(FEATURES * dimensions)
+            .zip(factors.par_chunks_mut(FEATURES))
             .enumerate();
-        strides.try_for_each_init(
-            || vec![0.0; dimensions],
-            |vector, (stride, (whole, factors))| {
-                session.check()?;
-                let each = whole.chunks_exact_mut(dimensions).zip(factors).enumerate();
-                for (offset, (whole, factor)) in each {
-                    fill(stride * STRIDE + offset, vector);
-                    *factor = Reduction::round(vector, whole);
+        strides.try_for_each_init(Vec::new, |sums, (stride, (whole, factors))| {
+            session.check()?;
+            sums.clear();
+            sums.resize(whole.len(), 0.0);
+            for panel in panels(tall.columns()).take_while(|panel| panel.start < dimensions) {
+                let own = panel.start..panel.end.min(dimensions);
+                for (feature, sums) in (stride * FEATURES..).zip(sums.chunks_exact_mut(dimensions)) {
+                    for (row, value) in features.row(feature).iter() {
+                        tall.add_part(&mut sums[own.clone()], value, row as usize, &panel);
+                    }
                 }
-                Ok(())
-            },
-        )
+            }
+            let each = whole.chunks_exact_mut(dimensions).zip(factors);
+            for ((whole, factor), sums) in each.zip(sums.chunks_exact(dimensions)) {
+                *factor = Reduction::round(sums, whole);
+            }
+            Ok(())
+        })
     })?;
     Ok(Reduction::new(dimensions, whole.into(), factors.into()))
 }

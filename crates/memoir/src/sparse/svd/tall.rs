@@ -4,22 +4,25 @@
 //! It is most of what a decomposition holds, so it is kept in half the memory of single precision: for each
 //! row and panel of columns 16-bit whole numbers and one factor. Columns of a panel have about the same
 //! length, so little is lost; what is lost in one multiplication the next one makes good.
+//!
+//! Rows are in groups, and a group is stored panel after panel. Products with sparse rows read one panel at
+//! rows here and there; so stored, they find neighbours in the same page and in all lines of a cache.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::matrix::inverse_factor;
-use super::product::{Part, multiply_double, multiply_single};
-use super::{PANEL, Space, panels, too_large};
+use super::product::{Number, Part, multiply_double, multiply_single};
+use super::{PANEL, panels, too_large};
 use crate::sparse::{Reduction, dense};
 use crate::{Result, Session};
 
-/// Rows that are widened and multiplied at a time.
-const BLOCK: usize = 512;
+/// Rows that are stored, widened and multiplied together.
+const GROUP: usize = 512;
 
-/// Columns of a triangular matrix that are multiplied at a time.
-const TRIANGLE: usize = 256;
+/// Columns whose products are computed at a time.
+const STRIP: usize = 256;
 
 /// What is added to the diagonal, relative to its largest element, so that dependent columns do no harm.
 const SHIFT: f64 = 1e-12;
@@ -28,105 +31,191 @@ const SHIFT: f64 = 1e-12;
 /// length overflows.
 const SMALLEST_SQUARE: f64 = 1e-50;
 
-/// Row after row.
+/// What sums over a group of rows are made in.
+pub(super) trait Precision: Number + Send + Sync + From<f32> + Into<f64> {
+    /// `out := left * right`, whose rows begin `stride` apart.
+    fn multiply(left: Part<'_, Self>, right: Part<'_, Self>, out: &mut [Self], stride: usize);
+}
+
+impl Precision for f32 {
+    fn multiply(left: Part<'_, f32>, right: Part<'_, f32>, out: &mut [f32], stride: usize) {
+        multiply_single(1.0, left, right, false, out, stride);
+    }
+}
+
+impl Precision for f64 {
+    fn multiply(left: Part<'_, f64>, right: Part<'_, f64>, out: &mut [f64], stride: usize) {
+        multiply_double(1.0, left, right, false, out, stride);
+    }
+}
+
+/// See the module's description.
 pub(super) struct Tall {
+    rows: usize,
     columns: usize,
+    /// Group after group, in each panel after panel, in each row after row.
     values: Vec<i16>,
-    /// What the whole numbers of each panel are multiplied by, row after row.
+    /// What the whole numbers of a row in a panel are multiplied by, in the same order.
     factors: Vec<f32>,
+}
+
+/// Where a group's panels are.
+#[derive(Clone, Copy)]
+struct Layout {
+    columns: usize,
+    /// Rows of the group.
+    count: usize,
+}
+
+impl Layout {
+    fn values(self, row: usize, panel: &Range<usize>) -> Range<usize> {
+        let start = self.count * panel.start + row * panel.len();
+        start..start + panel.len()
+    }
+
+    fn factor(self, row: usize, panel: &Range<usize>) -> usize {
+        self.count * (panel.start / PANEL) + row
+    }
+
+    /// Rounds rows, which are as wide as the matrix, panel by panel.
+    fn round(self, rows: &[f32], values: &mut [i16], factors: &mut [f32]) {
+        for (number, row) in rows.chunks_exact(self.columns).enumerate() {
+            for panel in panels(self.columns) {
+                let whole = &mut values[self.values(number, &panel)];
+                factors[self.factor(number, &panel)] = Reduction::round(&row[panel.clone()], whole);
+            }
+        }
+    }
+
+    /// What was rounded: the columns of `within` (whole panels) of rows from number `first` on, as many as
+    /// `wide` has room for.
+    fn widen<T: Precision>(
+        self,
+        values: &[i16],
+        factors: &[f32],
+        within: &Range<usize>,
+        first: usize,
+        wide: &mut [T],
+    ) {
+        for (number, row) in (first..).zip(wide.chunks_exact_mut(within.len())) {
+            for panel in panels(self.columns) {
+                if panel.start < within.start || panel.start >= within.end {
+                    continue;
+                }
+                let factor = factors[self.factor(number, &panel)];
+                let whole = &values[self.values(number, &panel)];
+                let row = &mut row[panel.start - within.start..];
+                for (value, &whole) in row.iter_mut().zip(whole) {
+                    *value = T::from(f32::from(whole) * factor);
+                }
+            }
+        }
+    }
 }
 
 impl Tall {
     pub(super) fn zeros(rows: usize, columns: usize) -> Self {
         Self {
+            rows,
             columns,
             values: vec![0; rows * columns],
             factors: vec![0.0; rows * columns.div_ceil(PANEL)],
         }
     }
 
-    fn rows(&self) -> usize {
-        self.values.len() / self.columns
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn layout(&self, group: usize) -> Layout {
+        Layout {
+            columns: self.columns,
+            count: GROUP.min(self.rows - group * GROUP),
+        }
     }
 
     /// The whole numbers of a row in a panel of columns, and their factor.
     fn part(&self, row: usize, panel: &Range<usize>) -> (f32, &[i16]) {
-        let factor = self.factors[row * self.columns.div_ceil(PANEL) + panel.start / PANEL];
-        (factor, &self.values[row * self.columns..][panel.start..panel.end])
+        let (group, row) = (row / GROUP, row % GROUP);
+        let (layout, before) = (self.layout(group), group * GROUP);
+        let factor = self.factors[before * self.columns.div_ceil(PANEL) + layout.factor(row, panel)];
+        (
+            factor,
+            &self.values[before * self.columns..][layout.values(row, panel)],
+        )
     }
 
-    /// Adds `value` times the row's columns of `panel` to `sums`.
+    /// Adds `value` times the row's columns of `panel` to `sums`: to as many as there are.
     pub(super) fn add_part(&self, sums: &mut [f32], value: f32, row: usize, panel: &Range<usize>) {
         let (factor, whole) = self.part(row, panel);
         dense::add_whole(sums, value * factor, whole);
     }
 
-    /// Adds `value` times the first columns of the row to `sums`, as many as these are.
-    pub(super) fn add_row(&self, sums: &mut [f32], value: f32, row: usize) {
-        for (sums, panel) in sums.chunks_mut(PANEL).zip(panels(self.columns)) {
-            let (factor, whole) = self.part(row, &panel);
-            dense::add_whole(sums, value * factor, &whole[..sums.len()]);
-        }
+    /// The groups' layouts, values and factors.
+    fn groups_mut(&mut self) -> impl IndexedParallelIterator<Item = (Layout, &mut [i16], &mut [f32])> {
+        let columns = self.columns;
+        let per_row = columns.div_ceil(PANEL);
+        let groups = self.values.par_chunks_mut(GROUP * columns);
+        let groups = groups.zip(self.factors.par_chunks_mut(GROUP * per_row));
+        groups.map(move |(values, factors)| {
+            let count = values.len() / columns;
+            (Layout { columns, count }, values, factors)
+        })
     }
 
     /// Replaces all rows, one after the other, by what `fill` writes.
     pub(super) fn fill_rows(&mut self, mut fill: impl FnMut(&mut [f32])) {
-        let mut new = vec![0.0; self.columns];
-        let factors = self.factors.chunks_exact_mut(self.columns.div_ceil(PANEL));
-        for (whole, factors) in self.values.chunks_exact_mut(self.columns).zip(factors) {
-            fill(&mut new);
-            round_row(&new, whole, factors);
+        let mut new = vec![0.0; GROUP * self.columns];
+        let per_row = self.columns.div_ceil(PANEL);
+        let groups = self.values.chunks_mut(GROUP * self.columns);
+        for (values, factors) in groups.zip(self.factors.chunks_mut(GROUP * per_row)) {
+            let new = &mut new[..values.len()];
+            new.chunks_exact_mut(self.columns).for_each(&mut fill);
+            let layout = Layout {
+                columns: self.columns,
+                count: values.len() / self.columns,
+            };
+            layout.round(new, values, factors);
         }
     }
 
-    /// Replaces the columns of `panel` by those of `values`.
-    pub(super) fn set_columns(&mut self, panel: &Range<usize>, values: &[f32]) {
-        let factors = self.factors.chunks_exact_mut(self.columns.div_ceil(PANEL));
-        let own = self.values.chunks_exact_mut(self.columns).zip(factors);
-        for ((whole, factors), new) in own.zip(values.chunks_exact(panel.len())) {
-            factors[panel.start / PANEL] = Reduction::round(new, &mut whole[panel.clone()]);
-        }
+    /// Replaces the columns of `panel` by those of `new`.
+    pub(super) fn set_columns(&mut self, panel: &Range<usize>, new: &[f32], session: &Session<'_>) {
+        session.run(|| {
+            let groups = self.groups_mut().zip(new.par_chunks(GROUP * panel.len()));
+            groups.for_each(|((layout, values, factors), new)| {
+                for (number, new) in new.chunks_exact(panel.len()).enumerate() {
+                    let whole = &mut values[layout.values(number, panel)];
+                    factors[layout.factor(number, panel)] = Reduction::round(new, whole);
+                }
+            });
+        });
     }
 
     /// The first columns of each row as a map of features, in the memory of the matrix.
-    pub(super) fn into_reduction(self, dimensions: usize) -> Option<Reduction> {
-        let mut row_factors = Vec::with_capacity(self.rows());
-        let mut row = vec![0.0; dimensions];
-        let mut rounded = vec![0; dimensions];
-        let Self {
-            columns,
-            mut values,
-            factors,
-        } = self;
-        let factors = factors.chunks_exact(columns.div_ceil(PANEL));
-        for (number, factors) in factors.enumerate() {
-            let start = number * columns;
-            widen_row(&values[start..start + dimensions], factors, &mut row);
-            row_factors.push(Reduction::round(&row, &mut rounded));
-            // Never beyond the row that was just read.
-            values[number * dimensions..][..dimensions].copy_from_slice(&rounded);
+    pub(super) fn into_reduction(mut self, dimensions: usize) -> Option<Reduction> {
+        let mut row_factors = Vec::with_capacity(self.rows);
+        let mut wide = vec![0.0; GROUP * self.columns];
+        let all = 0..self.columns;
+        for group in 0..self.rows.div_ceil(GROUP) {
+            let wide = &mut wide[..self.layout(group).count * self.columns];
+            self.widen(group, &all, 0, wide);
+            // Never beyond the group that was just read.
+            let rounded = self.values[group * GROUP * dimensions..].chunks_exact_mut(dimensions);
+            for (row, rounded) in wide.chunks_exact(self.columns).zip(rounded) {
+                row_factors.push(Reduction::round(&row[..dimensions], rounded));
+            }
         }
-        values.truncate(row_factors.len() * dimensions);
-        values.shrink_to_fit();
-        Reduction::new(dimensions, values.into(), row_factors.into())
+        self.values.truncate(self.rows * dimensions);
+        self.values.shrink_to_fit();
+        Reduction::new(dimensions, self.values.into(), row_factors.into())
     }
 
-    /// Makes the columns orthonormal, in the span they have (Cholesky factor of their inner products).
-    pub(super) fn orthonormalise(&mut self, space: &mut Space, session: &Session<'_>) -> Result<()> {
+    /// Makes the columns orthonormal, in the span they have (Cholesky factor of their inner products). Sums
+    /// over a group of rows are made in the precision `T`: columns that are nearly dependent need `f64`.
+    pub(super) fn orthonormalise<T: Precision>(&mut self, session: &Session<'_>) -> Result<()> {
         let columns = self.columns;
-        let mut inner = vec![0.0; columns * columns];
-        for panel in panels(self.columns) {
-            let width = panel.len();
-            let own = &mut space.panel;
-            own.clear();
-            own.resize(width * self.rows(), 0.0);
-            for (row, own) in own.chunks_exact_mut(width).enumerate() {
-                self.add_part(own, 1.0, row, &panel);
-            }
-            self.products(own, &panel, session, |row, column, product| {
-                inner[row * columns + column] = product;
-            })?;
-        }
+        let mut inner = self.inner_products::<T>(session)?;
         let largest = (0..columns)
             .map(|column| inner[column * columns + column])
             .fold(0.0, f64::max);
@@ -140,112 +229,151 @@ impl Tall {
         self.multiply_triangular(&inverse, session)
     }
 
-    /// Inner products, in double precision, of the columns up to the end of `panel` with the columns
-    /// `other`; `set` is given each with its row and column in the upper half of the matrix of all.
-    pub(super) fn products(
+    /// The upper half of all columns' inner products.
+    pub(super) fn inner_products<T: Precision>(&self, session: &Session<'_>) -> Result<Vec<f64>> {
+        let columns = self.columns;
+        let mut inner = vec![0.0; columns * columns];
+        let mut wide = vec![T::from(0.0); GROUP.min(self.rows) * columns];
+        for group in 0..self.rows.div_ceil(GROUP) {
+            session.check()?;
+            let wide = self.widened(group, &mut wide, session);
+            session.run(|| {
+                let strips = inner.par_chunks_mut(STRIP * columns).enumerate();
+                strips.for_each_init(Vec::new, |sums, (strip, inner)| {
+                    let rows = wide.len() / columns;
+                    let start = strip * STRIP;
+                    let (own, rest) = (inner.len() / columns, columns - start);
+                    let left = Part::new(&wide[start..], rows, own, columns).transposed();
+                    let right = Part::new(&wide[start..], rows, rest, columns);
+                    sums.resize(own * rest, T::from(0.0));
+                    T::multiply(left, right, sums, rest);
+                    for (inner, sums) in inner.chunks_exact_mut(columns).zip(sums.chunks_exact(rest)) {
+                        for (inner, &sum) in inner[start..].iter_mut().zip(sums) {
+                            *inner += sum.into();
+                        }
+                    }
+                });
+            });
+        }
+        Ok(inner)
+    }
+
+    /// See [`Layout::widen`].
+    fn widen<T: Precision>(&self, group: usize, within: &Range<usize>, first: usize, wide: &mut [T]) {
+        let before = group * GROUP;
+        let values = &self.values[before * self.columns..];
+        let factors = &self.factors[before * self.columns.div_ceil(PANEL)..];
+        self.layout(group).widen(values, factors, within, first, wide);
+    }
+
+    /// All columns of a group's rows, row after row, in `space`.
+    fn widened<'a, T: Precision>(&self, group: usize, space: &'a mut [T], session: &Session<'_>) -> &'a [T] {
+        let all = 0..self.columns;
+        let wide = &mut space[..self.layout(group).count * self.columns];
+        session.run(|| {
+            let parts = wide.par_chunks_mut(PANEL * self.columns).enumerate();
+            parts.for_each(|(part, wide)| self.widen(group, &all, part * PANEL, wide));
+        });
+        wide
+    }
+
+    /// Adds the inner products of the columns up to the end of `panel` with the columns `other` to the upper
+    /// half of `products`.
+    pub(super) fn add_products(
         &self,
         other: &[f32],
         panel: &Range<usize>,
+        products: &mut [f64],
         session: &Session<'_>,
-        mut set: impl FnMut(usize, usize, f64),
     ) -> Result<()> {
-        let width = panel.len();
-        let tiles: Vec<Range<usize>> = panels(panel.end).collect();
-        let found: Vec<Vec<f64>> = session.run(|| {
-            let found = tiles.par_iter().map_init(
+        let (columns, width) = (self.columns, panel.len());
+        let products = &mut products[..panel.end * columns];
+        session.run(|| {
+            let strips = products.par_chunks_mut(STRIP * columns).enumerate();
+            strips.try_for_each_init(
                 || (Vec::new(), Vec::new()),
-                |(left, right): &mut (Vec<f64>, Vec<f64>), tile| {
-                    let mut sum = vec![0.0; tile.len() * width];
-                    for (block, other) in other.chunks(BLOCK * width).enumerate() {
+                |(wide, sums), (strip, products)| {
+                    let start = strip * STRIP;
+                    let own = products.len() / columns;
+                    sums.resize(own * width, 0.0);
+                    for (group, other) in other.chunks(GROUP * width).enumerate() {
                         session.check()?;
                         let rows = other.len() / width;
-                        left.clear();
-                        for row in block * BLOCK..block * BLOCK + rows {
-                            let (factor, whole) = self.part(row, tile);
-                            left.extend(whole.iter().map(|&whole| f64::from(f32::from(whole) * factor)));
+                        wide.resize(rows * own, 0.0f32);
+                        self.widen(group, &(start..start + own), 0, wide);
+                        let left = Part::new(wide, rows, own, own).transposed();
+                        f32::multiply(left, Part::new(other, rows, width, width), sums, width);
+                        for (products, sums) in
+                            products.chunks_exact_mut(columns).zip(sums.chunks_exact(width))
+                        {
+                            for (product, &sum) in products[panel.clone()].iter_mut().zip(sums) {
+                                *product += f64::from(sum);
+                            }
                         }
-                        right.clear();
-                        right.extend(other.iter().map(|&value| f64::from(value)));
-                        let left = Part::new(left, rows, tile.len(), tile.len()).transposed();
-                        let right = Part::new(right, rows, width, width);
-                        multiply_double(1.0, left, right, true, &mut sum, width);
-                    }
-                    Ok(sum)
-                },
-            );
-            found.collect::<Result<_>>()
-        })?;
-        for (tile, sum) in tiles.iter().zip(found) {
-            for (row, sums) in tile.clone().zip(sum.chunks_exact(width)) {
-                for (column, &sum) in panel.clone().zip(sums) {
-                    set(row, column, sum);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Multiplies by an upper triangular matrix from the right, in place: each panel of columns is a sum
-    /// over the columns before it alone, half the work.
-    pub(super) fn multiply_triangular(&mut self, right: &[f64], session: &Session<'_>) -> Result<()> {
-        let columns = self.columns;
-        let right: Vec<f32> = right.iter().map(|&value| value as f32).collect();
-        self.map_rows(session, |rows, product| {
-            let count = rows.len() / columns;
-            for panel in (0..columns).step_by(TRIANGLE) {
-                let width = TRIANGLE.min(columns - panel);
-                let above = panel + width;
-                let rows = Part::new(rows, count, above, columns);
-                let right = Part::new(&right[panel..], above, width, columns);
-                multiply_single(1.0, rows, right, false, &mut product[panel..], columns);
-            }
-        })
-    }
-
-    /// Replaces groups of rows by what `map` makes of them.
-    fn map_rows(&mut self, session: &Session<'_>, map: impl Fn(&[f32], &mut [f32]) + Sync) -> Result<()> {
-        let columns = self.columns;
-        let per_row = columns.div_ceil(PANEL);
-        session.run(|| {
-            let groups = self.values.par_chunks_mut(PANEL * columns);
-            let groups = groups.zip(self.factors.par_chunks_mut(PANEL * per_row));
-            groups.try_for_each_init(
-                || (vec![0.0; PANEL * columns], vec![0.0; PANEL * columns]),
-                |(widened, product), (whole, factors)| {
-                    session.check()?;
-                    let (widened, product) = (&mut widened[..whole.len()], &mut product[..whole.len()]);
-                    let own = whole.chunks_exact(columns).zip(factors.chunks_exact(per_row));
-                    for ((whole, factors), wide) in own.zip(widened.chunks_exact_mut(columns)) {
-                        widen_row(whole, factors, wide);
-                    }
-                    map(widened, product);
-                    let own = whole
-                        .chunks_exact_mut(columns)
-                        .zip(factors.chunks_exact_mut(per_row));
-                    for ((whole, factors), new) in own.zip(product.chunks_exact(columns)) {
-                        round_row(new, whole, factors);
                     }
                     Ok(())
                 },
             )
         })
     }
-}
 
-/// Rounds a row, panel by panel.
-fn round_row(row: &[f32], whole: &mut [i16], factors: &mut [f32]) {
-    let panels = row.chunks(PANEL).zip(whole.chunks_mut(PANEL));
-    for ((row, whole), factor) in panels.zip(factors) {
-        *factor = Reduction::round(row, whole);
-    }
-}
-
-/// The numbers that [`round_row`] rounded.
-fn widen_row(whole: &[i16], factors: &[f32], row: &mut [f32]) {
-    let panels = row.chunks_mut(PANEL).zip(whole.chunks(PANEL));
-    for ((row, whole), &factor) in panels.zip(factors) {
-        for (value, &whole) in row.iter_mut().zip(whole) {
-            *value = f32::from(whole) * factor;
+    /// Inner products of the columns of `panel` with the columns `other`, each with its own.
+    pub(super) fn own_products(
+        &self,
+        other: &[f32],
+        panel: &Range<usize>,
+        session: &Session<'_>,
+    ) -> Vec<f64> {
+        let width = panel.len();
+        let of_groups: Vec<Vec<f64>> = session.run(|| {
+            let groups = other.par_chunks(GROUP * width).enumerate();
+            let sums = groups.map(|(group, other)| {
+                let mut sums = vec![0.0; width];
+                for (row, other) in (group * GROUP..).zip(other.chunks_exact(width)) {
+                    let (factor, whole) = self.part(row, panel);
+                    for ((sum, &whole), &other) in sums.iter_mut().zip(whole).zip(other) {
+                        *sum += f64::from(f32::from(whole) * factor) * f64::from(other);
+                    }
+                }
+                sums
+            });
+            sums.collect()
+        });
+        let mut all = vec![0.0; width];
+        for sums in of_groups {
+            for (all, own) in all.iter_mut().zip(sums) {
+                *all += own;
+            }
         }
+        all
+    }
+
+    /// Multiplies by an upper triangular matrix from the right, in place: each strip of columns is a sum over
+    /// the columns before it alone, half the work.
+    pub(super) fn multiply_triangular(&mut self, right: &[f64], session: &Session<'_>) -> Result<()> {
+        let columns = self.columns;
+        let all = 0..columns;
+        let right: Vec<f32> = right.iter().map(|&value| value as f32).collect();
+        let room = GROUP.min(self.rows) * columns;
+        session.run(|| {
+            self.groups_mut().try_for_each_init(
+                || (vec![0.0; room], vec![0.0; room]),
+                |(wide, product), (layout, values, factors)| {
+                    session.check()?;
+                    let count = layout.count;
+                    let (wide, product) = (&mut wide[..values.len()], &mut product[..values.len()]);
+                    layout.widen(values, factors, &all, 0, wide);
+                    for strip in (0..columns).step_by(STRIP) {
+                        let width = STRIP.min(columns - strip);
+                        let above = strip + width;
+                        let rows = Part::new(wide, count, above, columns);
+                        let right = Part::new(&right[strip..], above, width, columns);
+                        f32::multiply(rows, right, &mut product[strip..], columns);
+                    }
+                    layout.round(product, values, factors);
+                    Ok(())
+                },
+            )
+        })
     }
 }

@@ -201,3 +201,93 @@ fn a_raised_flag_stops_it() {
         Err(Error::Cancelled)
     ));
 }
+
+/// Row after row, what a matrix holds.
+fn dense_of(tall: &Tall, rows: usize) -> Vec<Vec<f32>> {
+    let row = |row| {
+        let mut all = vec![0.0; tall.columns()];
+        for panel in panels(tall.columns()) {
+            tall.add_part(&mut all[panel.clone()], 1.0, row, &panel);
+        }
+        all
+    };
+    (0..rows).map(row).collect()
+}
+
+/// Several groups of rows and strips of columns, the last of each not full.
+#[test]
+fn a_tall_matrix_multiplies_as_its_numbers_do() {
+    let (rows, columns) = (1100, 300);
+    let session = session(2);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    let mut number = || random.random_range(-1.0f32..1.0);
+    let mut tall = Tall::zeros(rows, columns);
+    tall.fill_rows(|row| row.fill_with(&mut number));
+    let panel = panels(columns).last().unwrap();
+    let new: Vec<f32> = (0..rows * panel.len()).map(|_| number()).collect();
+    tall.set_columns(&panel, &new, &session);
+    let other: Vec<f32> = (0..rows * panel.len()).map(|_| number()).collect();
+    let dense = dense_of(&tall, rows);
+    for (row, new) in dense.iter().zip(new.chunks_exact(panel.len())) {
+        for (value, new) in row[panel.clone()].iter().zip(new) {
+            assert!((value - new).abs() < 1e-4, "{value}, {new}");
+        }
+    }
+
+    let double = tall.inner_products::<f64>(&session).unwrap();
+    let single = tall.inner_products::<f32>(&session).unwrap();
+    let mut products = vec![0.0; columns * columns];
+    tall.add_products(&other, &panel, &mut products, &session)
+        .unwrap();
+    let own = tall.own_products(&other, &panel, &session);
+    let sum = |value: &dyn Fn(usize) -> (f32, f32)| {
+        let each = (0..rows).map(|row| {
+            let (left, right) = value(row);
+            f64::from(left) * f64::from(right)
+        });
+        each.sum::<f64>()
+    };
+    for (a, b) in (0..columns).flat_map(|a| (a..columns).map(move |b| (a, b))) {
+        let expected = sum(&|row| (dense[row][a], dense[row][b]));
+        let found = (double[a * columns + b], single[a * columns + b]);
+        assert!(
+            (found.0 - expected).abs() < 1e-9,
+            "{a}, {b}: {found:?}, {expected}"
+        );
+        assert!(
+            (found.1 - expected).abs() < 1e-3,
+            "{a}, {b}: {found:?}, {expected}"
+        );
+        if panel.contains(&b) {
+            let column = b - panel.start;
+            let expected = sum(&|row| (dense[row][a], other[row * panel.len() + column]));
+            let found = products[a * columns + b];
+            assert!((found - expected).abs() < 1e-3, "{a}, {b}: {found}, {expected}");
+            assert!(a != b || (own[column] - expected).abs() < 1e-9, "{a}: {own:?}");
+        }
+    }
+
+    let mut triangle = vec![0.0; columns * columns];
+    for (row, column) in (0..columns).flat_map(|row| (row..columns).map(move |column| (row, column))) {
+        triangle[row * columns + column] = f64::from(number());
+    }
+    tall.multiply_triangular(&triangle, &session).unwrap();
+    let turned = dense_of(&tall, rows);
+    for (before, after) in dense.iter().zip(&turned) {
+        for (column, &after) in after.iter().enumerate() {
+            let terms = before.iter().zip(triangle[column..].iter().step_by(columns));
+            let expected: f64 = terms.map(|(&value, factor)| f64::from(value) * factor).sum();
+            assert!(
+                (f64::from(after) - expected).abs() < 2e-3,
+                "{column}: {after}, {expected}"
+            );
+        }
+    }
+    let reduction = tall.into_reduction(130).unwrap();
+    for (direction, along) in directions(&reduction).iter().enumerate() {
+        for (row, found) in turned.iter().zip(along) {
+            let difference = f64::from(row[direction]) - found;
+            assert!(difference.abs() < 2e-3, "{direction}: {found}");
+        }
+    }
+}

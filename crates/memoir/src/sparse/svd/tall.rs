@@ -348,8 +348,8 @@ impl Tall {
         all
     }
 
-    /// Multiplies by an upper triangular matrix from the right, in place: each strip of columns is a sum over
-    /// the columns before it alone, half the work.
+    /// Multiplies by an upper triangular matrix from the right, in place: each strip of columns is a sum
+    /// over the columns before it alone, half the work.
     pub(super) fn multiply_triangular(&mut self, right: &[f64], session: &Session<'_>) -> Result<()> {
         let columns = self.columns;
         let all = 0..columns;

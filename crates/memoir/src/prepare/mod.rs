@@ -13,9 +13,11 @@ mod for_model;
 mod on_disk;
 mod options;
 mod raw;
+mod scratch;
 #[cfg(test)]
 mod tests;
 mod text_choice;
+mod texts_on_disk;
 mod to_disk;
 mod unprepared;
 
@@ -31,9 +33,10 @@ pub use described::{ClassTexts, Described, VocabularyRequest};
 pub use example_set::{ExamplePart, ExampleSet};
 pub use for_model::{Block, Extras, read_with, stream_labelled, stream_with, stream_with_extras};
 pub use on_disk::DiskRows;
-pub(crate) use on_disk::{DiskData, class_ranges, prepare_on_disk, scratch_folder, too_large_for_memory};
+pub(crate) use on_disk::{DiskData, class_ranges, prepare_on_disk, too_large_for_memory};
 pub use options::{PrepOptions, WeightingChoice};
 use raw::{RawData, TEXTS_PER_BLOCK};
+pub(crate) use scratch::ScratchFolder;
 pub(crate) use text_choice::judge;
 pub use to_disk::{DiskOptions, prepare_to_disk};
 pub(crate) use unprepared::vector_hash;

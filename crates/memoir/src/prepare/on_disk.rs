@@ -1,26 +1,33 @@
-//! Prepared vectors that stay on disk while they are learned from. In memory are labels, weights of rows,
-//! and what follows from all rows; the rows themselves pass through. What becomes of them is the same as in
-//! memory, to the byte.
+//! Prepared rows that stay on disk while they are learned from. In memory are labels, weights of rows, and
+//! what follows from all rows; the rows themselves pass through. What becomes of them is the same as in
+//! memory, to the byte. Texts become vectors first (`texts_on_disk.rs`).
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::for_model::weigh;
-use super::raw::check_label_column;
-use super::{PrepOptions, WeightingChoice};
+use super::raw::check_labels;
+use super::scratch::ScratchFolder;
+use super::texts_on_disk::rows_of_texts;
+use super::{PrepOptions, TrainingData, WeightingChoice};
 use crate::data::prepared::PreparedSet;
 use crate::data::{ReadOptions, ReadReport};
 use crate::dataset::{CalibrationSplit, ClassNames, Dataset, LabelSets};
 use crate::sparse::fixed_point::QuantizedRow;
 use crate::sparse::{Rows, Scatter};
 use crate::text::{
-    BlockLayout, Input, Preprocessing, ROWS_PER_TASK, RowNeeds, SpreadSums, Weighting, WeightingScheme,
+    Analyzer, BlockLayout, Input, Preprocessing, ROWS_PER_TASK, RowNeeds, SpreadSums, TextParams, Weighting,
+    WeightingScheme, view_rows,
 };
 use crate::{Error, Result, Session};
 
 /// What a row and each of its entries take in memory, in two forms: weighted, and as whole numbers.
 const BYTES_PER_ROW: u64 = 28;
 const BYTES_PER_ENTRY: u64 = 14;
+
+/// What a byte of prepared texts takes in memory, about: its part of a word, and of the features that are
+/// made of it.
+const BYTES_PER_BYTE_OF_TEXT: u64 = 4;
 
 /// Rows stay on disk if they would take more than this part of the memory budget.
 const ROWS_SHARE: u64 = 4;
@@ -33,12 +40,26 @@ const LARGEST_WINDOW: u64 = 1 << 27;
 /// Windows at most: each is a file that is open while rows are sorted into them.
 const MOST_WINDOWS: u64 = 500;
 
-/// Prepared vectors on disk.
+/// Vectors on disk.
 #[derive(Debug)]
 pub(crate) struct DiskData {
     pub(crate) set: PreparedSet,
+    /// Where they are, if they were made of texts.
+    _folder: Option<ScratchFolder>,
     /// A hash of each row's features, which decides whether it is set aside, until somebody takes them.
     hashes: Mutex<Vec<u64>>,
+}
+
+/// Raw rows on disk.
+pub(super) struct RawOnDisk {
+    pub(super) rows: PreparedSet,
+    /// Where they are, if they were made of texts.
+    pub(super) folder: Option<ScratchFolder>,
+    /// What they were made of.
+    pub(super) input: Input,
+    pub(super) layout: BlockLayout,
+    /// Memory that making them took at most, about.
+    pub(super) bytes_taken: u64,
 }
 
 impl DiskData {
@@ -53,6 +74,8 @@ impl DiskData {
 pub struct DiskRows<'a> {
     pub(crate) disk: &'a DiskData,
     pub(crate) preprocessing: &'a Preprocessing,
+    /// What the values of each block are multiplied by, if rows are wanted as a view has them.
+    pub(crate) view: Option<&'a [f32]>,
 }
 
 impl DiskRows<'_> {
@@ -67,11 +90,26 @@ impl DiskRows<'_> {
         self.disk.set.run(
             |parsed| {
                 weigh(parsed, self.preprocessing);
+                if let Some(factors) = self.view {
+                    let blocks = &self.preprocessing.weighting.block_of_feature;
+                    parsed.rows = view_rows(&parsed.rows, factors, blocks);
+                }
                 work(&parsed.rows)
             },
             |parsed, result, _| take(&parsed.rows, result),
             session,
         )
+    }
+
+    /// Number of features of each row.
+    pub(crate) fn lengths(&self, session: &Session<'_>) -> Result<Vec<u32>> {
+        let mut lengths = Vec::with_capacity(self.disk.set.manifest.rows as usize);
+        let add = |rows: &Rows, ()| {
+            lengths.extend(rows.iter().map(|row| row.len() as u32));
+            Ok(())
+        };
+        self.for_each(|_| (), add, session)?;
+        Ok(lengths)
     }
 
     /// Rows of which about so many entries and heads fit into the window of memory that the budget allows.
@@ -88,10 +126,12 @@ fn window_bytes(session: &Session<'_>) -> u64 {
     (budget / WINDOW_SHARE).clamp(SMALLEST_WINDOW, LARGEST_WINDOW)
 }
 
-/// Opens the set in `folder` if its rows are vectors and too many for the memory budget.
+/// Opens the set in `folder` if its rows would take too much of the memory budget. Texts stay in memory where
+/// `text` asks for other words than they were cut into.
 pub(crate) fn too_large_for_memory(
     folder: &Path,
     options: &ReadOptions,
+    text: &TextParams,
     session: &Session<'_>,
 ) -> Result<Option<PreparedSet>> {
     let Some(budget) = session.memory_budget() else {
@@ -99,34 +139,78 @@ pub(crate) fn too_large_for_memory(
     };
     let set = PreparedSet::open_for(folder, options)?;
     let manifest = &set.manifest;
-    let bytes = manifest.entries * BYTES_PER_ENTRY + manifest.rows * BYTES_PER_ROW;
-    if manifest.text || bytes <= budget / ROWS_SHARE {
+    let bytes = if manifest.text {
+        set.plain_bytes() * BYTES_PER_BYTE_OF_TEXT
+    } else {
+        manifest.entries * BYTES_PER_ENTRY + manifest.rows * BYTES_PER_ROW
+    };
+    if bytes <= budget / ROWS_SHARE {
+        return Ok(None);
+    }
+    let (what, name) = (if manifest.text { "texts" } else { "rows" }, folder.display());
+    if manifest.text && !Analyzer::new(text)?.cuts_all_words() {
+        session.note(format!(
+            "{name}: texts are cut into words anew, with stop words left out or by the rules of one block of \
+             features, so they are held in memory"
+        ));
         return Ok(None);
     }
     session.note(format!(
-        "{}: rows would take {} MB of memory, so they stay on disk",
-        folder.display(),
+        "{name}: {what} would take {} MB of memory, so they stay on disk",
         bytes.div_ceil(1_000_000)
     ));
     Ok(Some(set))
 }
 
-/// Prepares the vectors of `set` for training: what [`prepare`](super::prepare) does, but the rows stay
-/// where they are. The dataset has none.
+/// Prepares the rows of `set` for training: what [`prepare`](super::prepare) does, but the rows stay on disk.
+/// The data has none.
 pub(crate) fn prepare_on_disk(
     set: PreparedSet,
+    options: &ReadOptions,
     prep: &PrepOptions,
     session: &Session<'_>,
-) -> Result<(Dataset, Preprocessing, DiskData)> {
+) -> Result<(TrainingData, DiskData)> {
     let name = set.folder().display().to_string();
-    let manifest = &set.manifest;
-    if manifest.width == 0 {
+    if set.manifest.text {
+        let made = rows_of_texts(set, prep, session)?;
+        return prepare_vectors(made, &name, options, prep, session);
+    }
+    if set.manifest.width == 0 {
         return Err(Error::input(
             name,
             "no row has a feature; expected vectors that have some",
         ));
     }
-    let width = manifest.promised_features.unwrap_or(manifest.width) as usize;
+    let input = Input::Vectors {
+        features: set.manifest.features(),
+        first: set.manifest.first_index,
+    };
+    let rows = RawOnDisk {
+        rows: set,
+        folder: None,
+        input,
+        layout: BlockLayout::default(),
+        bytes_taken: 0,
+    };
+    prepare_vectors(rows, &name, options, prep, session)
+}
+
+fn prepare_vectors(
+    raw: RawOnDisk,
+    name: &str,
+    options: &ReadOptions,
+    prep: &PrepOptions,
+    session: &Session<'_>,
+) -> Result<(TrainingData, DiskData)> {
+    let RawOnDisk {
+        rows: set,
+        folder,
+        input,
+        layout,
+        bytes_taken,
+    } = raw;
+    let manifest = &set.manifest;
+    let width = manifest.features();
     let mut data = Dataset::default();
     data.labels
         .make_room(manifest.rows as usize, manifest.labels as usize);
@@ -168,8 +252,8 @@ pub(crate) fn prepare_on_disk(
         unlabelled_rows: unlabelled as u64,
         ..ReadReport::default()
     };
-    report.tell_unlabelled(&name, session);
-    check_label_column(&name, manifest.guessed_label.as_deref(), &data.labels)?;
+    report.tell_unlabelled(name, session);
+    check_labels(name, manifest.guessed_label.as_deref(), options, &data, session)?;
     let scheme = match prep.weighting {
         WeightingChoice::Auto if manifest.counts => WeightingScheme::LogTfIdf,
         WeightingChoice::Auto | WeightingChoice::Unit => WeightingScheme::Unit,
@@ -189,19 +273,28 @@ pub(crate) fn prepare_on_disk(
         None
     };
     let rows = data.labels.len();
-    let layout = BlockLayout::default();
     let mut weighting = Weighting::of_counts(scheme, prep.needs, rows as u64, frequency, spread, layout);
     if prep.needs.length_power != RowNeeds::default().length_power {
-        let sum = sum_of_lengths(&set, &weighting, session)?;
-        weighting.set_mean_lengths(|_| sum / rows as f64);
+        let sums = sums_of_lengths(&set, &weighting, session)?;
+        weighting.set_mean_lengths(|block| sums[block] / rows as f64);
     }
-    let input = Input::Vectors {
-        features: width,
-        first: manifest.first_index,
+    let bytes_before = match bytes_taken {
+        0 => 0,
+        taken => taken + data.classes.bytes() + 4 * data.labels.total() as u64,
     };
-    let hashes = Mutex::new(hashes);
-    let disk = DiskData { set, hashes };
-    Ok((data, Preprocessing { input, weighting }, disk))
+    let training = TrainingData {
+        data,
+        preprocessing: Preprocessing { input, weighting },
+        report: ReadReport::default(),
+        described: None,
+        bytes_before,
+    };
+    let disk = DiskData {
+        set,
+        _folder: folder,
+        hashes: Mutex::new(hashes),
+    };
+    Ok((training, disk))
 }
 
 /// How far each feature is spread over classes, by rows that are not set aside.
@@ -213,7 +306,7 @@ fn spread(
     width: usize,
     session: &Session<'_>,
 ) -> Result<Vec<f32>> {
-    let folder = scratch_folder(set)?;
+    let folder = ScratchFolder::beside(set)?;
     let mean_row = set.manifest.entries * 4 / set.manifest.rows.max(1) + 40;
     let window = (window_bytes(session) / mean_row) as usize;
     let firsts = class_ranges(&labels.class_counts(classes.len()), window);
@@ -256,33 +349,34 @@ fn spread(
     Ok(sums.finish())
 }
 
-/// Sum of the rows' lengths. Added up in parts, as in memory: sums of floating-point numbers depend on it.
-fn sum_of_lengths(set: &PreparedSet, weighting: &Weighting, session: &Session<'_>) -> Result<f64> {
-    let (mut sum, mut part, mut rows) = (0.0, 0.0, 0);
+/// Sums of the rows' lengths in each block. Added up in parts, as in memory: sums of floating-point numbers
+/// depend on it.
+fn sums_of_lengths(set: &PreparedSet, weighting: &Weighting, session: &Session<'_>) -> Result<Vec<f64>> {
+    let blocks = weighting.scaled_blocks();
+    let (mut sums, mut parts, mut rows) = (vec![0.0; blocks], vec![0.0; blocks], 0);
+    let add = |sums: &mut [f64], more: &[f64]| {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum += more;
+        }
+    };
     set.run(
         |parsed| weighting.lengths_of(&parsed.rows),
         |_, lengths, _| {
-            for length in lengths {
-                part += length;
+            for lengths in lengths.chunks(blocks) {
+                add(&mut parts, lengths);
                 rows += 1;
                 if rows == ROWS_PER_TASK {
-                    sum += part;
-                    (part, rows) = (0.0, 0);
+                    add(&mut sums, &parts);
+                    parts.fill(0.0);
+                    rows = 0;
                 }
             }
             Ok(())
         },
         session,
     )?;
-    Ok(sum + part)
-}
-
-/// A folder beside the shards, which goes when it is dropped.
-pub(crate) fn scratch_folder(set: &PreparedSet) -> Result<tempfile::TempDir> {
-    tempfile::Builder::new()
-        .prefix(".training-")
-        .tempdir_in(set.folder())
-        .map_err(|reason| Error::io(set.folder(), "cannot make a folder for rows in training", reason))
+    add(&mut sums, &parts);
+    Ok(sums)
 }
 
 /// The first class of each range, so that classes of a range have at most about `rows` rows.

@@ -190,17 +190,8 @@ fn read(
         ));
     }
     if base.is_none() {
-        check_label_column(reader.name(), reader.guessed_label(), assembly.labels())?;
-        let is_settled = options.single_label
-            || options
-                .to_remember()
-                .is_some_and(|told| told.label_separator.is_some());
-        if let Some(note) = joined_labels(&assembly.data().classes).filter(|_| !is_settled) {
-            session.note(format!("{}: {note}", reader.name()));
-        }
-        if let Some(note) = pointed_labels(&assembly.data().classes) {
-            session.note(format!("{}: {note}", reader.name()));
-        }
+        let guessed = reader.guessed_label().map(str::to_owned);
+        check_labels(reader.name(), guessed.as_deref(), options, assembly.data(), session)?;
     }
     Ok(RawData {
         data: assembly.finish(width),
@@ -212,9 +203,32 @@ fn read(
     })
 }
 
+/// Fails if labels cannot be meant, and tells what is doubtful about them. They were read from `name` with
+/// `options`, from the column `guessed` if nobody named one.
+pub(super) fn check_labels(
+    name: &str,
+    guessed: Option<&str>,
+    options: &ReadOptions,
+    data: &Dataset,
+    session: &Session<'_>,
+) -> Result<()> {
+    check_label_column(name, guessed, &data.labels)?;
+    let is_settled = options.single_label
+        || options
+            .to_remember()
+            .is_some_and(|told| told.label_separator.is_some());
+    if let Some(note) = joined_labels(&data.classes).filter(|_| !is_settled) {
+        session.note(format!("{name}: {note}"));
+    }
+    if let Some(note) = pointed_labels(&data.classes) {
+        session.note(format!("{name}: {note}"));
+    }
+    Ok(())
+}
+
 /// Fails if labels look like numbers of rows: nobody said that this column holds the labels, and no two rows
 /// share one.
-pub(super) fn check_label_column(name: &str, guessed: Option<&str>, labels: &LabelSets) -> Result<()> {
+fn check_label_column(name: &str, guessed: Option<&str>, labels: &LabelSets) -> Result<()> {
     let Some(column) = guessed else {
         return Ok(());
     };

@@ -8,7 +8,7 @@ use crate::dataset::{Dataset, LabelSets};
 use crate::model::Scratch;
 use crate::model::calibration::SET_CANDIDATES;
 use crate::sparse::Scored;
-use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, choose};
+use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, WordSource, choose};
 use crate::train::{SoftmaxParams, TrainRequest, average_best, hold_out};
 use crate::{Result, Session};
 
@@ -25,8 +25,22 @@ pub(super) fn text_features(
     prep: &PrepOptions,
     session: &Session<'_>,
 ) -> Result<TextFeatures> {
+    let chosen = choose_params(&counter, params, labels, described, prep, session)?;
+    counter.finish(&chosen, session)
+}
+
+/// `params` with the blocks that suit the texts of `counter`, where the user leaves that to us. What was
+/// chosen is told.
+pub(super) fn choose_params<S: WordSource>(
+    counter: &TextCounter<S>,
+    params: &TextParams,
+    labels: &LabelSets,
+    described: Option<&Described>,
+    prep: &PrepOptions,
+    session: &Session<'_>,
+) -> Result<TextParams> {
     if !params.automatic {
-        return counter.finish(params, session);
+        return Ok(params.clone());
     }
     let examples = counter.len() - described.map_or(0, Described::counted_texts);
     // What is held out later must not have a say.
@@ -39,7 +53,7 @@ pub(super) fn text_features(
         held_out: &held_out,
     };
     let chosen = choose(
-        &counter,
+        counter,
         labels,
         &kinds,
         params,
@@ -64,7 +78,7 @@ pub(super) fn text_features(
         let weights: Vec<String> = weights.map(|(name, weight)| format!("{name}:{weight}")).collect();
         session.note(format!("weights of columns: {}", weights.join(", ")));
     }
-    counter.finish(&chosen, session)
+    Ok(chosen)
 }
 
 /// Which of the first `examples` rows will be held out.

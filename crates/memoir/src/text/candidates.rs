@@ -3,21 +3,23 @@
 use rustc_hash::FxHashMap;
 
 use super::analyzer::Analyzer;
-use super::counting::TextCounter;
 use super::language::Stemmers;
-use super::parts::{Counted, Form, Part};
+use super::parts::{Counted, Part};
+use super::runs::Runs;
 use super::vocabulary::NameTable;
+use super::word_source::{TextBlock, WordSource};
 use super::words::CharacterRuns;
 use crate::dataset::{ColumnKind, parse_mark};
+use crate::{Error, Result, Session};
 
 /// All candidates of all parts, numbered one part after the other.
+#[derive(Debug)]
 pub(super) struct Candidates<'c> {
-    counter: &'c TextCounter,
-    /// The language of each text; empty if there is at most one.
-    languages: Vec<u8>,
+    words: &'c NameTable,
+    languages: Languages,
     /// What each word stands for; empty if all are plain words.
     marks: Vec<Mark>,
-    analyzer: &'c Analyzer,
+    analyzer: Analyzer,
     parts: Vec<PartCandidates>,
 }
 
@@ -31,6 +33,7 @@ enum Mark {
     Value,
 }
 
+#[derive(Debug)]
 struct PartCandidates {
     block: u8,
     /// The text column that they come from.
@@ -40,6 +43,7 @@ struct PartCandidates {
     table: Table,
 }
 
+#[derive(Debug)]
 enum Table {
     Runs(Runs),
     Chars(Chars),
@@ -47,28 +51,14 @@ enum Table {
 }
 
 /// The values of a column, and the one that each word stands for.
+#[derive(Debug)]
 struct Values {
     names: NameTable,
     of_words: FxHashMap<u32, u32>,
 }
 
-/// Runs of units, which are words or stems. A unit is the run of one; a longer run is a shorter one and a
-/// unit behind it.
-struct Runs {
-    form: Form,
-    shortest: usize,
-    longest: usize,
-    /// The unit of each word, for each language; empty if words are the units.
-    unit_of_word: Vec<Vec<u32>>,
-    /// Names of the units; empty if words are the units.
-    stems: NameTable,
-    units: usize,
-    /// The parts of each run that is longer than one, numbered behind the units.
-    longer: Vec<(u32, u32)>,
-    numbers: FxHashMap<(u32, u32), u32>,
-}
-
 /// Runs of characters.
+#[derive(Debug)]
 struct Chars {
     names: NameTable,
     /// Where the runs of each word start in `of_words`, and the end.
@@ -77,78 +67,146 @@ struct Chars {
 }
 
 impl<'c> Candidates<'c> {
-    /// Everything that the parts of `analyzer` find in the texts of `counter`.
-    pub(super) fn new(counter: &'c TextCounter, analyzer: &'c Analyzer) -> Self {
-        let languages = text_languages(counter, analyzer.stemmers());
-        let marks = marks(counter, analyzer);
-        let mut parts: Vec<PartCandidates> = Vec::new();
+    /// Everything that the parts of `analyzer` find in the texts of `source`, which are made of `words`.
+    /// `fewest` tells for each block in how many texts its features must be at least: of runs that cannot be,
+    /// most are left out at once. Without blocks there all candidates are.
+    pub(super) fn new(
+        words: &'c NameTable,
+        source: &impl WordSource,
+        analyzer: Analyzer,
+        fewest: &[u32],
+        session: &Session<'_>,
+    ) -> Result<Self> {
+        let mut parts = Vec::with_capacity(analyzer.parts().len());
         for &Counted { part, block, column } in analyzer.parts() {
-            let first = parts
-                .last()
-                .map_or(0, |part| part.first + part.table.len() as u32);
             let table = match part {
                 Part::Runs {
                     form,
                     shortest,
                     longest,
-                } => {
-                    let mut runs = Runs::new(counter, analyzer, form, shortest, longest);
-                    if longest > 1 {
-                        for text in 0..counter.len() {
-                            let language = languages.get(text).copied().unwrap_or(0) as usize;
-                            stretches(&marks, counter.text(text), column, |words| {
-                                runs.learn(words, language);
-                            });
-                        }
-                    }
-                    Table::Runs(runs)
-                }
-                Part::Value { column } => Table::Values(Values::new(counter, analyzer, column)),
-                Part::Chars { shortest, longest } => Table::Chars(Chars::new(counter, shortest, longest)),
+                } => Table::Runs(Runs::new(words, &analyzer, form, (shortest, longest))),
+                Part::Value { column } => Table::Values(Values::new(words, &analyzer, column)),
+                Part::Chars { shortest, longest } => Table::Chars(Chars::new(words, shortest, longest)),
             };
             parts.push(PartCandidates {
                 block,
                 column,
-                first,
+                first: 0,
                 table,
             });
         }
-        Self {
-            counter,
-            languages,
-            marks,
+        let mut candidates = Self {
+            words,
+            languages: Languages::new(words, analyzer.stemmers()),
+            marks: marks(words, &analyzer),
             analyzer,
             parts,
+        };
+        candidates.learn_longer_runs(source, fewest, session)?;
+        let mut first = 0;
+        for part in &mut candidates.parts {
+            part.first = first as u32;
+            first += part.table.len();
         }
+        Ok(candidates)
+    }
+
+    /// Numbers runs of several units.
+    fn learn_longer_runs(
+        &mut self,
+        source: &impl WordSource,
+        fewest: &[u32],
+        session: &Session<'_>,
+    ) -> Result<()> {
+        let longer = self.parts.iter().filter(|part| part.table.has_longer_runs());
+        let (longer, budget) = (longer.count(), session.memory_budget());
+        if longer == 0 {
+            return Ok(());
+        }
+        let most = budget.map_or(u64::MAX, |budget| budget / FILTERS_SHARE) as usize / longer;
+        let mut filters = false;
+        for part in &mut self.parts {
+            let fewest = fewest.get(usize::from(part.block)).copied().unwrap_or(1);
+            if let Table::Runs(runs) = &mut part.table
+                && runs.has_longer()
+                && fewest > 1
+            {
+                runs.filter(fewest, source.words(), most);
+                filters = true;
+            }
+        }
+        if filters {
+            let count = |block: TextBlock<'_>| {
+                for text in block.iter() {
+                    let language = self.languages.of_text(text);
+                    self.each_runs(text, |runs, words| runs.count(words, language));
+                }
+            };
+            source.pass(count, |_, ()| Ok(()), session)?;
+        }
+        let mut done = 0;
+        let learn = |block: TextBlock<'_>, ()| {
+            for text in block.iter() {
+                let language = self.languages.of_text(text);
+                for part in &mut self.parts {
+                    if let Table::Runs(runs) = &mut part.table
+                        && runs.has_longer()
+                    {
+                        stretches(&self.marks, text, part.column, |words| runs.learn(words, language));
+                    }
+                }
+            }
+            done += block.len();
+            let taken = self.parts.iter().map(|part| part.table.memory()).sum::<usize>() as u64;
+            match budget {
+                Some(budget) if taken > budget => Err(too_many_runs(budget, taken, done, source.texts())),
+                _ => Ok(()),
+            }
+        };
+        source.pass(|_| (), learn, session)?;
+        for part in &mut self.parts {
+            if let Table::Runs(runs) = &mut part.table {
+                runs.drop_filter();
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.table.len()).sum()
     }
 
-    /// Memory that they take beside the counter.
+    /// Memory that they take beside the words.
     pub(super) fn memory(&self) -> usize {
         let of_parts: usize = self.parts.iter().map(|part| part.table.memory()).sum();
-        self.languages.len() + size_of_val(&self.marks[..]) + of_parts
+        self.languages.memory() + size_of_val(&self.marks[..]) + of_parts
     }
 
-    /// Appends the candidates in text `index`, repeats included.
-    pub(super) fn of_text(&self, index: usize, found: &mut Vec<u32>) {
-        let words = self.counter.text(index);
-        let language = self.languages.get(index).copied().unwrap_or(0) as usize;
+    /// Hands the runs of each part, and words of a text that they are in, to `take`.
+    fn each_runs(&self, text: &[u32], take: impl Fn(&Runs, &[u32])) {
+        for part in &self.parts {
+            if let Table::Runs(runs) = &part.table {
+                stretches(&self.marks, text, part.column, |words| take(runs, words));
+            }
+        }
+    }
+
+    /// Appends the candidates in a text, repeats included.
+    pub(super) fn of_text(&self, text: &[u32], found: &mut Vec<u32>) {
+        let language = self.languages.of_text(text);
         for part in &self.parts {
             match &part.table {
-                Table::Runs(runs) => stretches(&self.marks, words, part.column, |words| {
+                Table::Runs(runs) => stretches(&self.marks, text, part.column, |words| {
                     runs.each(words, language, |run| found.push(part.first + run));
                 }),
-                Table::Chars(chars) => stretches(&self.marks, words, part.column, |words| {
+                Table::Chars(chars) => stretches(&self.marks, text, part.column, |words| {
                     for &word in words {
                         let range = chars.starts[word as usize]..chars.starts[word as usize + 1];
                         found.extend(chars.of_words[range].iter().map(|run| part.first + run));
                     }
                 }),
                 Table::Values(values) => {
-                    let of_column = words.iter().filter_map(|word| values.of_words.get(word));
+                    let of_column = text.iter().filter_map(|word| values.of_words.get(word));
                     found.extend(of_column.map(|value| part.first + value));
                 }
             }
@@ -173,18 +231,19 @@ impl<'c> Candidates<'c> {
         match &part.table {
             Table::Values(values) => name.push_str(values.names.name(number as usize)),
             Table::Chars(chars) => name.push_str(chars.names.name(number as usize)),
-            Table::Runs(runs) => {
-                name.extend(runs.form.mark());
-                runs.push_name(number, &self.counter.names, name);
-            }
+            Table::Runs(runs) => runs.push_name(number, self.words, name),
         }
     }
 }
 
 impl Table {
+    fn has_longer_runs(&self) -> bool {
+        matches!(self, Self::Runs(runs) if runs.has_longer())
+    }
+
     fn len(&self) -> usize {
         match self {
-            Self::Runs(runs) => runs.units + runs.longer.len(),
+            Self::Runs(runs) => runs.len(),
             Self::Chars(chars) => chars.names.len(),
             Self::Values(values) => values.names.len(),
         }
@@ -194,113 +253,22 @@ impl Table {
         // A byte beside each place of a hash table says whether it is taken.
         let map = |places: usize, entry: usize| places * (entry + 1);
         match self {
-            Self::Runs(runs) => {
-                let units: usize = runs.unit_of_word.iter().map(|units| units.len() * 4).sum();
-                let longer = runs.longer.len() * 8 + map(runs.numbers.capacity() * 8 / 7, 12);
-                units + runs.stems.memory() + longer
-            }
+            Self::Runs(runs) => runs.memory(),
             Self::Chars(chars) => chars.names.memory() + chars.starts.len() * 8 + chars.of_words.len() * 4,
             Self::Values(values) => values.names.memory() + map(values.of_words.capacity() * 8 / 7, 8),
         }
     }
 }
 
-impl Runs {
-    fn new(counter: &TextCounter, analyzer: &Analyzer, form: Form, shortest: usize, longest: usize) -> Self {
-        let mut stems = NameTable::default();
-        let mut unit_of_word = Vec::new();
-        if form.is_stemmed() {
-            let mut stem = String::new();
-            for language in 0..analyzer.stemmers().len().max(1) {
-                let unit = |word: &str| {
-                    stem.clear();
-                    analyzer.stemmers().push_stem(language, word, &mut stem);
-                    stems.intern(&stem)
-                };
-                unit_of_word.push(counter.names.iter().map(unit).collect());
-            }
-        }
-        let units = if form.is_stemmed() {
-            stems.len()
-        } else {
-            counter.names.len()
-        };
-        Self {
-            form,
-            shortest,
-            longest,
-            unit_of_word,
-            stems,
-            units,
-            longer: Vec::new(),
-            numbers: FxHashMap::default(),
-        }
-    }
-
-    /// Numbers the runs of a text that are new.
-    fn learn(&mut self, words: &[u32], language: usize) {
-        for first in 0..words.len() {
-            let mut run = self.unit(words[first], language);
-            for &word in words.iter().skip(first + 1).take(self.longest - 1) {
-                let parts = (run, self.unit(word, language));
-                let next = (self.units + self.longer.len()) as u32;
-                run = *self.numbers.entry(parts).or_insert(next);
-                if run == next {
-                    self.longer.push(parts);
-                }
-            }
-        }
-    }
-
-    /// Hands each run of a text to `emit`.
-    fn each(&self, words: &[u32], language: usize, mut emit: impl FnMut(u32)) {
-        let words = self.form.of(words);
-        for first in 0..words.len() {
-            let mut run = self.unit(words[first], language);
-            if self.shortest <= 1 {
-                emit(run);
-            }
-            for (length, &word) in (2..=self.longest).zip(&words[first + 1..]) {
-                let Some(&longer) = self.numbers.get(&(run, self.unit(word, language))) else {
-                    break;
-                };
-                run = longer;
-                if length >= self.shortest {
-                    emit(run);
-                }
-            }
-        }
-    }
-
-    fn unit(&self, word: u32, language: usize) -> u32 {
-        self.unit_of_word
-            .get(language)
-            .map_or(word, |units| units[word as usize])
-    }
-
-    fn push_name(&self, run: u32, words: &NameTable, name: &mut String) {
-        match (run as usize).checked_sub(self.units) {
-            None if self.form.is_stemmed() => name.push_str(self.stems.name(run as usize)),
-            None => name.push_str(words.name(run as usize)),
-            Some(longer) => {
-                let (shorter, unit) = self.longer[longer];
-                self.push_name(shorter, words, name);
-                name.push(' ');
-                self.push_name(unit, words, name);
-            }
-        }
-    }
-}
-
 impl Chars {
-    fn new(counter: &TextCounter, shortest: usize, longest: usize) -> Self {
+    fn new(words: &NameTable, shortest: usize, longest: usize) -> Self {
         let mut chars = Self {
             names: NameTable::default(),
             starts: vec![0],
             of_words: Vec::new(),
         };
         let mut runs = CharacterRuns::default();
-        for word in counter.names.iter() {
+        for word in words.iter() {
             runs.each(word, shortest, longest, |run, _| {
                 chars.of_words.push(chars.names.intern(run));
             });
@@ -311,13 +279,13 @@ impl Chars {
 }
 
 impl Values {
-    fn new(counter: &TextCounter, analyzer: &Analyzer, column: u8) -> Self {
+    fn new(words: &NameTable, analyzer: &Analyzer, column: u8) -> Self {
         let mut values = Self {
             names: NameTable::default(),
             of_words: FxHashMap::default(),
         };
         let mut token = String::new();
-        for (word, name) in counter.names.iter().enumerate() {
+        for (word, name) in words.iter().enumerate() {
             let about = analyzer.column(column);
             if let Some((_, value)) = parse_mark(name).filter(|(column, _)| about.is(column))
                 && about.write_token(value, &mut token)
@@ -330,14 +298,14 @@ impl Values {
     }
 }
 
-/// What each word of `counter` stands for; empty if all are plain words.
-fn marks(counter: &TextCounter, analyzer: &Analyzer) -> Vec<Mark> {
+/// What each of `words` stands for; empty if all are plain words.
+fn marks(words: &NameTable, analyzer: &Analyzer) -> Vec<Mark> {
     let mark = |name: &str| match parse_mark(name) {
         None => Mark::Word,
         Some((column, _)) if column.kind == ColumnKind::Text => Mark::Text(analyzer.text_column(&column)),
         Some(_) => Mark::Value,
     };
-    let marks: Vec<Mark> = counter.names.iter().map(mark).collect();
+    let marks: Vec<Mark> = words.iter().map(mark).collect();
     if marks.iter().all(|&mark| mark == Mark::Word) {
         return Vec::new();
     }
@@ -368,29 +336,61 @@ fn stretches<'w>(marks: &[Mark], words: &'w [u32], column: u8, mut take: impl Fn
     }
 }
 
-/// The language of each text, by the common words it holds; empty if there is at most one language.
-fn text_languages(counter: &TextCounter, stemmers: &Stemmers) -> Vec<u8> {
-    if stemmers.len() < 2 {
-        return Vec::new();
+/// What tells the language of a text: which of its words are common in which language.
+#[derive(Debug)]
+struct Languages {
+    count: usize,
+    /// One bit for each language; empty if there is at most one.
+    common: Vec<u32>,
+}
+
+impl Languages {
+    fn new(words: &NameTable, stemmers: &Stemmers) -> Self {
+        let count = stemmers.len();
+        let common = |word: &str| {
+            (0..count).fold(0u32, |bits, language| {
+                bits | u32::from(stemmers.is_common(language, word)) << language
+            })
+        };
+        let common = if count > 1 {
+            words.iter().map(common).collect()
+        } else {
+            Vec::new()
+        };
+        Self { count, common }
     }
-    // One bit for each language.
-    let common = |word: &str| {
-        (0..stemmers.len()).fold(0u32, |bits, language| {
-            bits | u32::from(stemmers.is_common(language, word)) << language
-        })
-    };
-    let common: Vec<u32> = counter.names.iter().map(common).collect();
-    let of_text = |text| {
+
+    fn memory(&self) -> usize {
+        self.common.len() * 4
+    }
+
+    /// The language of a text, by the common words it holds.
+    fn of_text(&self, text: &[u32]) -> usize {
+        if self.common.is_empty() {
+            return 0;
+        }
         let mut counts = [0u32; 32];
-        for &word in counter.text(text) {
-            let bits = common[word as usize];
+        for &word in text {
+            let bits = self.common[word as usize];
             if bits != 0 {
                 for (language, count) in counts.iter_mut().enumerate() {
                     *count += bits >> language & 1;
                 }
             }
         }
-        Stemmers::of_text(&counts[..stemmers.len()]) as u8
-    };
-    (0..counter.len()).map(of_text).collect()
+        Stemmers::of_text(&counts[..self.count])
+    }
+}
+
+/// Rough counts of runs take this part of a memory budget at most.
+const FILTERS_SHARE: u64 = 4;
+
+fn too_many_runs(budget: u64, taken: u64, done: usize, texts: usize) -> Error {
+    let all = taken as f64 * texts as f64 / done.max(1) as f64;
+    Error::Parameter(format!(
+        "the memory budget of {} MB is too small: runs of words alone would take about {} MB; count fewer kinds of \
+         features (`blocks`), or only those in more rows (`min-df`)",
+        budget.div_ceil(1_000_000),
+        (all / 1e6).ceil()
+    ))
 }

@@ -10,6 +10,7 @@ use super::counting::TextCounter;
 use super::params::{TextParams, Tried};
 use super::views::{parse_views, view_rows};
 use super::weighting::{RowNeeds, Weighting, WeightingScheme};
+use super::word_source::WordSource;
 use crate::dataset::{ClassSample, Dataset, LabelSets, parse_mark};
 use crate::{Result, Session};
 
@@ -96,8 +97,8 @@ pub(crate) struct TextKinds<'k> {
 
 /// `params` with the blocks that suit the texts of `counter`, whose labels are `labels`. What is given by
 /// hand stays.
-pub(crate) fn choose(
-    counter: &TextCounter,
+pub(crate) fn choose<S: WordSource>(
+    counter: &TextCounter<S>,
     labels: &LabelSets,
     kinds: &TextKinds<'_>,
     params: &TextParams,
@@ -107,12 +108,12 @@ pub(crate) fn choose(
 ) -> Result<TextParams> {
     let mut params = params.clone();
     params.automatic = false;
-    let Some((sample, about, fitted)) = draw(counter, labels, kinds, session) else {
+    let Some((sample, about, fitted)) = draw(counter, labels, kinds, session)? else {
         params.blocks = Blocks::words();
         return Ok(params);
     };
     if params.languages.is_empty() {
-        params.languages = counter.languages();
+        params.languages = counter.languages(session)?;
     }
     let mut look = Look {
         sample,
@@ -181,7 +182,7 @@ impl Look<'_> {
         };
         let mut best = list("", "");
         let (mut with_pairs, mut pairs_gain) = (best.clone() + pairs, LONG_PAIRS_GAIN);
-        if self.sample.words.len() <= LONG_TEXT * self.sample.len() {
+        if self.sample.source.words() <= LONG_TEXT * self.sample.len() {
             let (light, heavy) = (list("", ",chars4:0.6"), list(":0.5", ",chars4"));
             let (of_light, of_heavy) = (self.score(&light)?, self.score(&heavy)?);
             let weigh_most = of_heavy > of_light && of_heavy > score * HEAVY_GAIN;
@@ -333,23 +334,23 @@ fn blocks(list: &str) -> (Blocks, Vec<Blocks>) {
 
 /// Some texts, those to train on first, with their labels among the classes of the sample, and how many are
 /// to train on.
-fn draw(
-    counter: &TextCounter,
+fn draw<S: WordSource>(
+    counter: &TextCounter<S>,
     labels: &LabelSets,
     kinds: &TextKinds<'_>,
     session: &Session<'_>,
-) -> Option<(TextCounter, Dataset, usize)> {
+) -> Result<Option<(TextCounter, Dataset, usize)>> {
     if labels.len() != counter.len() {
-        return None;
+        return Ok(None);
     }
     let is_held_out = |row: usize| kinds.held_out.get(row) == Some(&true);
     let is_usable = |row: usize| row < kinds.examples && !is_held_out(row) && !labels.row(row).is_empty();
     let labelled = (0..kinds.examples).filter(|&row| is_usable(row)).count();
     if labelled < LEAST_ROWS {
-        return None;
+        return Ok(None);
     }
-    let words = (counter.words.len() / ONE_WORD_IN).clamp(FEWEST_WORDS, MOST_WORDS);
-    let words_per_row = (counter.words.len() / counter.len()).max(1);
+    let words = (counter.source.words() / ONE_WORD_IN).clamp(FEWEST_WORDS, MOST_WORDS);
+    let words_per_row = (counter.source.words() / counter.len()).max(1);
     let most_rows = (words / words_per_row).min((labelled / ONE_ROW_IN).max(FEW_ROWS));
     let mut random = session.random("text choice");
     let sample = ClassSample::draw(labels, is_usable, most_rows, FEWEST_CLASSES, &mut random);
@@ -368,7 +369,7 @@ fn draw(
             .labels
             .push(of_row.filter_map(|&class| sample.numbers[class as usize]));
     }
-    Some((counter.subset(&rows), about, fitted))
+    Ok(Some((counter.subset(&rows, session)?, about, fitted)))
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{Block, BlockKind};
-use super::counting::TextCounter;
 use super::normalize::normalize;
 use super::params::TextParams;
+use super::vocabulary::NameTable;
 use super::weighting::MOST_BLOCKS;
+use super::word_source::WordSource;
 use crate::dataset::{ColumnKind, PartColumn, parse_mark};
-use crate::{Error, Result};
+use crate::{Error, Result, Session};
 
 /// Ranges that the numbers of a column are sorted into, about as many in each.
 const RANGES: usize = 10;
@@ -194,13 +195,17 @@ impl TextParams {
         })
     }
 
-    /// Takes over the columns that the texts of `counter` have, with the ranges of numbers by the first
-    /// `fitted` of them. A model that goes on learning keeps its own.
-    pub(super) fn learn_columns(&mut self, counter: &TextCounter, fitted: usize) -> Result<()> {
-        let is_new = self.columns.is_empty() && counter.known.len() == 0;
+    /// Takes over the columns that texts with these words have, with the ranges of numbers by the texts in
+    /// `fitted`.
+    pub(super) fn learn_columns(
+        &mut self,
+        words: &NameTable,
+        fitted: &impl WordSource,
+        session: &Session<'_>,
+    ) -> Result<()> {
         let mut numbers: Vec<(usize, f64, u32)> = Vec::new();
-        for (word, name) in counter.names.iter().enumerate() {
-            let Some((column, value)) = parse_mark(name).filter(|_| is_new) else {
+        for (word, name) in words.iter().enumerate() {
+            let Some((column, value)) = parse_mark(name) else {
                 continue;
             };
             let known = self.columns.iter().position(|known| known.is(&column));
@@ -226,17 +231,17 @@ impl TextParams {
             )));
         }
         if !numbers.is_empty() {
-            self.set_bounds(numbers, counter, fitted);
+            let mut counts = vec![0; words.len()];
+            let count = |_, words: &[u32]| words.iter().for_each(|&word| counts[word as usize] += 1);
+            fitted.for_each(count, session)?;
+            self.set_bounds(numbers, &counts);
         }
         Ok(())
     }
 
-    /// Cuts the `numbers` of each column (with the word that stands for them) into ranges.
-    fn set_bounds(&mut self, mut numbers: Vec<(usize, f64, u32)>, counter: &TextCounter, fitted: usize) {
-        let mut counts = vec![0usize; counter.names.len()];
-        for &word in &counter.words[..counter.offsets[fitted]] {
-            counts[word as usize] += 1;
-        }
+    /// Cuts the `numbers` of each column (with the word that stands for them) into ranges, by how often each
+    /// word is there.
+    fn set_bounds(&mut self, mut numbers: Vec<(usize, f64, u32)>, counts: &[usize]) {
         numbers.sort_by(|a, b| {
             (a.0, a.1)
                 .partial_cmp(&(b.0, b.1))

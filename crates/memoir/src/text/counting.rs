@@ -6,7 +6,8 @@ use super::known_words::{BlockWords, KnownWords};
 use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
-use crate::{Error, Result};
+use super::word_source::{WordLists, WordSource};
+use crate::{Error, Result, Session};
 
 /// The words of some texts, numbered by their first appearance in these texts.
 #[derive(Debug, Default)]
@@ -68,29 +69,16 @@ impl CountedBlock {
     }
 }
 
-/// The words of all texts so far, numbered by first appearance over all of them.
-#[derive(Debug, Clone)]
-pub struct TextCounter {
+/// The words of all texts so far, numbered by first appearance over all of them. The texts themselves are
+/// numbers of words, in memory unless somebody else has them.
+#[derive(Debug, Clone, Default)]
+pub struct TextCounter<S = WordLists> {
     pub(super) names: NameTable,
-    /// Where each text starts in `words`, and the end.
-    pub(super) offsets: Vec<usize>,
-    pub(super) words: Vec<u32>,
+    pub(super) source: S,
     /// The features of a model that goes on learning: they stay, and keep their numbers.
     pub(super) known: NameTable,
     /// The block of each known feature; empty with one block.
     pub(super) known_blocks: Vec<u8>,
-}
-
-impl Default for TextCounter {
-    fn default() -> Self {
-        Self {
-            names: NameTable::default(),
-            offsets: vec![0],
-            words: Vec::new(),
-            known: NameTable::default(),
-            known_blocks: Vec::new(),
-        }
-    }
 }
 
 impl TextCounter {
@@ -123,26 +111,39 @@ impl TextCounter {
     pub fn merge(&mut self, block: CountedBlock) -> Result<()> {
         let numbers = block.numbers_overall(|name| self.names.intern(name));
         self.check_size()?;
-        let before = self.words.len();
-        self.words
-            .extend(block.words.iter().map(|&word| numbers[word as usize]));
-        self.offsets.extend(block.ends.iter().map(|end| before + end));
+        let words = block.words.iter().map(|&word| numbers[word as usize]);
+        self.source.extend(&block.ends, words);
         Ok(())
-    }
-
-    /// Makes `words` known, in the order of the numbers that [`TextCounter::extend`] is given.
-    pub(crate) fn know<S: AsRef<str>>(&mut self, words: &[S]) -> Result<()> {
-        for word in words {
-            self.names.intern(word.as_ref());
-        }
-        self.check_size()
     }
 
     /// Appends texts whose words have numbers already: where each text ends in `words`.
     pub(crate) fn extend(&mut self, ends: &[usize], words: &[u32]) {
-        let before = self.words.len();
-        self.words.extend_from_slice(words);
-        self.offsets.extend(ends.iter().map(|end| before + end));
+        self.source.extend(ends, words.iter().copied());
+    }
+}
+
+impl<S> TextCounter<S> {
+    /// The texts of `source`, of which no word is known yet.
+    pub(crate) fn of_source(source: S) -> Self {
+        Self {
+            names: NameTable::default(),
+            source,
+            known: NameTable::default(),
+            known_blocks: Vec::new(),
+        }
+    }
+
+    /// Makes `words` known, in the order of the numbers that they have in texts.
+    pub(crate) fn know<W: AsRef<str>>(&mut self, words: impl IntoIterator<Item = W>) -> Result<()> {
+        for (number, word) in words.into_iter().enumerate() {
+            if self.names.intern(word.as_ref()) as usize != number {
+                return Err(Error::Unlearnable(format!(
+                    "the data is damaged: two of its words are `{}`",
+                    word.as_ref()
+                )));
+            }
+        }
+        self.check_size()
     }
 
     fn check_size(&self) -> Result<()> {
@@ -153,10 +154,13 @@ impl TextCounter {
         }
         Ok(())
     }
+}
 
+#[expect(private_bounds, reason = "where texts come from is settled inside this crate")]
+impl<S: WordSource> TextCounter<S> {
     /// Number of texts.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.source.texts()
     }
 
     /// Whether there are no texts.
@@ -165,26 +169,25 @@ impl TextCounter {
     }
 
     /// Some of the texts, in this order, with their words alone.
-    pub(super) fn subset(&self, texts: &[usize]) -> Self {
-        let mut subset = Self::default();
-        for &text in texts {
-            let words = self.text(text).iter();
-            subset
-                .words
-                .extend(words.map(|&word| subset.names.intern(self.names.name(word as usize))));
-            subset.offsets.push(subset.words.len());
+    pub(super) fn subset(&self, texts: &[usize], session: &Session<'_>) -> Result<TextCounter> {
+        let picked = self.source.pick(texts, session)?;
+        let mut subset = TextCounter::new();
+        for text in 0..picked.len() {
+            let words = picked.text(text).iter();
+            let names = words.map(|&word| self.names.name(word as usize));
+            subset.source.push(names.map(|name| subset.names.intern(name)));
         }
-        subset
+        Ok(subset)
+    }
+
+    /// Where the texts come from.
+    pub(crate) fn source(&self) -> &S {
+        &self.source
     }
 
     /// Memory that it takes.
-    pub(super) fn memory(&self) -> usize {
-        self.names.memory() + self.known.memory() + self.offsets.len() * 8 + self.words.len() * 4
-    }
-
-    /// The words of a text.
-    pub(super) fn text(&self, index: usize) -> &[u32] {
-        &self.words[self.offsets[index]..self.offsets[index + 1]]
+    pub(crate) fn memory(&self) -> usize {
+        self.names.memory() + self.known.memory() + self.source.memory()
     }
 }
 

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rayon::prelude::*;
-
 use super::analyzer::Analyzer;
 use super::blocks::Blocks;
 use super::candidates::Candidates;
@@ -13,20 +11,15 @@ use super::counting::TextCounter;
 use super::language::detect;
 use super::params::{Language, MAX_FEATURES, TextParams};
 use super::preprocessing::{TEXT_ITSELF, TextPipeline};
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{NameTable, Vocabulary};
 use super::weighting::BlockLayout;
+use super::word_source::{TextBlock, WordSource};
 use crate::dataset::parse_mark;
 use crate::sparse::Rows;
 use crate::{Error, Result, Session};
 
 /// Texts whose language is looked at.
 const TEXTS_LOOKED_AT: usize = 500;
-
-/// Texts that one task takes.
-const TEXTS_PER_TASK: usize = 512;
-
-/// Tasks of a thread before results are put together: enough to share out evenly, few enough not to pile up.
-const TASKS_PER_THREAD: usize = 8;
 
 /// The new number of a candidate that does not stay.
 const GONE: u32 = u32::MAX;
@@ -71,53 +64,100 @@ impl TextCounter {
     /// needed and not given are detected; blocks that are yet to be chosen are words.
     pub fn finish(self, params: &TextParams, session: &Session<'_>) -> Result<TextFeatures> {
         let texts = self.len();
-        let mut params = params.clone();
-        if std::mem::take(&mut params.automatic) {
-            params.blocks = Blocks::words();
-        }
-        if params.languages.is_empty() && params.blocks.has_stems() {
-            params.languages = self.languages();
-        }
+        let params = self.settled(params, session)?;
         self.features(params, texts, session)
-    }
-
-    /// The languages of the texts, by a look at some of them.
-    pub(super) fn languages(&self) -> Vec<Language> {
-        let step = self.len().div_ceil(TEXTS_LOOKED_AT).max(1);
-        let words = |text: usize| {
-            let words = self.text(text).iter().map(|&word| self.names.name(word as usize));
-            let words = words.filter(|word| parse_mark(word).is_none());
-            words.collect::<Vec<_>>().join(" ")
-        };
-        detect((0..self.len()).step_by(step).map(words))
     }
 
     /// As [`TextCounter::finish`], with features chosen by the first `fitted` texts alone.
     pub(super) fn features(
         mut self,
-        mut params: TextParams,
+        params: TextParams,
         fitted: usize,
         session: &Session<'_>,
     ) -> Result<TextFeatures> {
-        params.learn_columns(&self, fitted)?;
+        let known = (std::mem::take(&mut self.known), std::mem::take(&mut self.known_blocks));
+        let choice = self.choose_by(&self.source.first(fitted), known, params, session)?;
+        let rows = choice.all_rows(&self.source, session)?;
+        let bytes_taken = choice.memory() + self.memory();
+        let mut features = choice.without_rows();
+        features.bytes_taken = (bytes_taken + 8 * (rows.entries() + rows.len())) as u64;
+        features.rows = rows;
+        Ok(features)
+    }
+}
+
+#[expect(private_bounds, reason = "where texts come from is settled inside this crate")]
+impl<S: WordSource> TextCounter<S> {
+    /// `params` with nothing left to choose: languages that are needed and not given are detected, and blocks
+    /// that are yet to be chosen are words.
+    fn settled(&self, params: &TextParams, session: &Session<'_>) -> Result<TextParams> {
+        let mut params = params.clone();
+        if std::mem::take(&mut params.automatic) {
+            params.blocks = Blocks::words();
+        }
+        if params.languages.is_empty() && params.blocks.has_stems() {
+            params.languages = self.languages(session)?;
+        }
+        Ok(params)
+    }
+
+    /// The languages of the texts, by a look at some of them.
+    pub(super) fn languages(&self, session: &Session<'_>) -> Result<Vec<Language>> {
+        let step = self.len().div_ceil(TEXTS_LOOKED_AT).max(1);
+        let looked_at: Vec<usize> = (0..self.len()).step_by(step).collect();
+        let texts = self.source.pick(&looked_at, session)?;
+        let words = |text: usize| {
+            let words = texts.text(text).iter().map(|&word| self.names.name(word as usize));
+            let words = words.filter(|word| parse_mark(word).is_none());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        Ok(detect((0..texts.len()).map(words)))
+    }
+
+    /// The features that `params` keeps by their counts in these texts; the rows are made by whoever wants
+    /// them.
+    pub(crate) fn choose_features(
+        &self,
+        params: &TextParams,
+        session: &Session<'_>,
+    ) -> Result<FeatureChoice<'_>> {
+        let params = self.settled(params, session)?;
+        self.choose_by(&self.source, Default::default(), params, session)
+    }
+
+    /// The features that are `known`, with their blocks, and those that `params` keeps by their counts in
+    /// `fitted`.
+    fn choose_by(
+        &self,
+        fitted: &impl WordSource,
+        (mut names, mut blocks): (NameTable, Vec<u8>),
+        mut params: TextParams,
+        session: &Session<'_>,
+    ) -> Result<FeatureChoice<'_>> {
+        let known = names.len();
+        // A model that goes on learning keeps its own.
+        if params.columns.is_empty() && known == 0 {
+            params.learn_columns(&self.names, fitted, session)?;
+        }
         let several_blocks = params.column_blocks().len() > 1;
         let analyzer = Analyzer::new(&params)?;
-        let mut names = std::mem::take(&mut self.known);
-        let mut blocks = std::mem::take(&mut self.known_blocks);
-        let known = names.len();
-        let candidates = Candidates::new(&self, &analyzer);
+        let limits = limits(&params, fitted.texts());
+        // What is known stays, however rare it is.
+        let fewest: Vec<u32> = limits.iter().filter(|_| known == 0).map(|l| l.fewest).collect();
+        let candidates = Candidates::new(&self.names, &self.source, analyzer, &fewest, session)?;
         if candidates.len() as u64 + known as u64 > MAX_FEATURES {
             return Err(Error::Unlearnable(format!(
                 "the texts have more than {MAX_FEATURES} different words and runs; count fewer kinds of them"
             )));
         }
-        let limits = limits(&params, fitted);
         // Words of one column are candidates of every column until they are counted.
         let has_columns = !params.columns.is_empty();
-        let prunes =
-            has_columns || fitted < self.len() || params.max_features > 0 || limits.iter().any(Limits::prune);
+        let prunes = has_columns
+            || fitted.texts() < self.len()
+            || params.max_features > 0
+            || limits.iter().any(Limits::prune);
         let frequency = if prunes {
-            session.run(|| document_frequency(&candidates, fitted))
+            document_frequency(&candidates, fitted, session)?
         } else {
             Vec::new()
         };
@@ -127,8 +167,10 @@ impl TextCounter {
         for (block, range) in candidates.by_block() {
             let limits = &limits[usize::from(block).min(limits.len() - 1)];
             for candidate in range {
-                candidates.write_name(candidate as u32, &mut name);
-                if let Some(number) = names.find(&name) {
+                if known > 0 {
+                    candidates.write_name(candidate as u32, &mut name);
+                }
+                if let Some(number) = names.find(&name).filter(|_| known > 0) {
                     numbers[candidate] = number;
                 } else if !prunes || limits.keep(frequency[candidate].load(Ordering::Relaxed)) {
                     new.push((candidate as u32, block));
@@ -163,17 +205,93 @@ impl TextCounter {
             }
         }
         session.check()?;
-        let vocabulary = names.finish();
-        let rows = make_rows(&candidates, &numbers, self.len(), vocabulary.len(), session)?;
-        let bytes_of_rows = 8 * (rows.entries() + rows.len());
-        let here = vocabulary.memory() + blocks.len() + 4 * numbers.len() + bytes_of_rows + TEXT_ITSELF;
-        Ok(TextFeatures {
+        Ok(FeatureChoice {
             params,
-            bytes_taken: (here + candidates.memory() + self.memory()) as u64,
-            vocabulary,
+            candidates,
+            numbers,
+            vocabulary: names.finish(),
             blocks,
-            rows,
         })
+    }
+}
+
+/// The features that were chosen, and what finds them in texts.
+#[derive(Debug)]
+pub(crate) struct FeatureChoice<'c> {
+    params: TextParams,
+    candidates: Candidates<'c>,
+    /// The feature of each candidate.
+    numbers: Vec<u32>,
+    vocabulary: Vocabulary,
+    blocks: Vec<u8>,
+}
+
+impl FeatureChoice<'_> {
+    /// Memory that finding them took at most, about, beside the texts.
+    pub(crate) fn memory(&self) -> usize {
+        let made = self.vocabulary.memory() + self.blocks.len() + 4 * self.numbers.len();
+        made + TEXT_ITSELF + self.candidates.memory()
+    }
+
+    /// Number of features.
+    pub(crate) fn features(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// The features, with no rows yet.
+    pub(crate) fn without_rows(self) -> TextFeatures {
+        TextFeatures {
+            params: self.params,
+            vocabulary: self.vocabulary,
+            blocks: self.blocks,
+            rows: Rows::new(),
+            bytes_taken: 0,
+        }
+    }
+
+    /// Texts as counts of the features.
+    pub(crate) fn rows(&self, texts: TextBlock<'_>) -> Rows {
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        for text in texts.iter() {
+            found.clear();
+            self.candidates.of_text(text, &mut found);
+            for candidate in &mut found {
+                *candidate = self.numbers[*candidate as usize];
+            }
+            found.sort_unstable();
+            for run in found.chunk_by(|a, b| a == b).filter(|run| run[0] != GONE) {
+                indices.push(run[0]);
+                values.push(run.len() as f32);
+            }
+            offsets.push(indices.len());
+        }
+        Rows::from_parts(offsets, indices, values, self.vocabulary.len())
+    }
+
+    /// All texts of `source` as counts of the features.
+    fn all_rows(&self, source: &impl WordSource, session: &Session<'_>) -> Result<Rows> {
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let take = |_: TextBlock<'_>, part: Rows| {
+            // Reserved for about all that is to come: arrays that double would take twice the memory for a
+            // while.
+            if indices.len() + part.entries() > indices.capacity() {
+                let done = offsets.len() - 1 + part.len();
+                let so_far = indices.len() + part.entries();
+                let all = (so_far as f64 * source.texts() as f64 / done as f64 * 1.02) as usize;
+                indices.reserve_exact(all - indices.len());
+                values.reserve_exact(all - values.len());
+            }
+            let before = indices.len();
+            indices.extend_from_slice(part.indices());
+            values.extend_from_slice(part.values());
+            offsets.extend(part.offsets()[1..].iter().map(|end| before + end));
+            Ok(())
+        };
+        source.pass(|texts| self.rows(texts), take, session)?;
+        indices.shrink_to_fit();
+        values.shrink_to_fit();
+        Ok(Rows::from_parts(offsets, indices, values, self.vocabulary.len()))
     }
 }
 
@@ -213,88 +331,28 @@ fn limits(params: &TextParams, texts: usize) -> Vec<Limits> {
     params.column_blocks().iter().map(of_block).collect()
 }
 
-/// In how many of the first `texts` texts each candidate is.
-fn document_frequency(candidates: &Candidates<'_>, texts: usize) -> Vec<AtomicU32> {
+/// In how many of the texts each candidate is.
+fn document_frequency(
+    candidates: &Candidates<'_>,
+    texts: &impl WordSource,
+    session: &Session<'_>,
+) -> Result<Vec<AtomicU32>> {
     let frequency: Vec<AtomicU32> = (0..candidates.len()).map(|_| AtomicU32::new(0)).collect();
     // Whole numbers add up to the same in any order.
-    let count = |found: &mut Vec<u32>, text| {
-        found.clear();
-        candidates.of_text(text, found);
-        found.sort_unstable();
-        found.dedup();
-        for &candidate in &*found {
-            frequency[candidate as usize].fetch_add(1, Ordering::Relaxed);
-        }
-    };
-    (0..texts)
-        .into_par_iter()
-        .with_min_len(64)
-        .for_each_init(Vec::new, count);
-    frequency
-}
-
-/// Some rows.
-#[derive(Default)]
-struct Part {
-    lengths: Vec<u32>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
-}
-
-fn make_rows(
-    candidates: &Candidates<'_>,
-    numbers: &[u32],
-    texts: usize,
-    width: usize,
-    session: &Session<'_>,
-) -> Result<Rows> {
-    let make = |first: usize| {
-        let mut part = Part::default();
+    let count = |texts: TextBlock<'_>| {
         let mut found = Vec::new();
-        for text in first..texts.min(first + TEXTS_PER_TASK) {
+        for text in texts.iter() {
             found.clear();
             candidates.of_text(text, &mut found);
-            for candidate in &mut found {
-                *candidate = numbers[*candidate as usize];
-            }
             found.sort_unstable();
-            let before = part.indices.len();
-            for run in found.chunk_by(|a, b| a == b).filter(|run| run[0] != GONE) {
-                part.indices.push(run[0]);
-                part.values.push(run.len() as f32);
+            found.dedup();
+            for &candidate in &found {
+                frequency[candidate as usize].fetch_add(1, Ordering::Relaxed);
             }
-            part.lengths.push((part.indices.len() - before) as u32);
         }
-        part
     };
-    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    let at_once = TEXTS_PER_TASK * TASKS_PER_THREAD * session.threads();
-    for first in (0..texts).step_by(at_once) {
-        session.check()?;
-        let tasks: Vec<usize> = (first..texts.min(first + at_once))
-            .step_by(TEXTS_PER_TASK)
-            .collect();
-        let parts: Vec<Part> = session.run(|| tasks.into_par_iter().map(make).collect());
-        for part in parts {
-            // Reserved for about all that is to come: arrays that double would take twice the memory for a
-            // while.
-            if indices.len() + part.indices.len() > indices.capacity() {
-                let done = offsets.len() - 1 + part.lengths.len();
-                let so_far = indices.len() + part.indices.len();
-                let all = (so_far as f64 * texts as f64 / done as f64 * 1.02) as usize;
-                indices.reserve_exact(all - indices.len());
-                values.reserve_exact(all - values.len());
-            }
-            indices.extend(part.indices);
-            values.extend(part.values);
-            for length in part.lengths {
-                offsets.push(offsets[offsets.len() - 1] + length as usize);
-            }
-        }
-    }
-    indices.shrink_to_fit();
-    values.shrink_to_fit();
-    Ok(Rows::from_parts(offsets, indices, values, width))
+    texts.pass(count, |_, ()| Ok(()), session)?;
+    Ok(frequency)
 }
 
 #[cfg(test)]

@@ -162,16 +162,22 @@ impl Weighting {
         }
     }
 
-    /// The length of each of `rows` before they are scaled, where there is one block.
+    /// Number of blocks that are scaled by themselves.
+    pub(crate) fn scaled_blocks(&self) -> usize {
+        self.blocks.len().max(1)
+    }
+
+    /// The lengths of each of `rows` in each block before they are scaled, row after row.
     pub(crate) fn lengths_of(&self, rows: &Rows) -> Vec<f64> {
-        let mut scaled = Vec::new();
-        let length = |row: RowView<'_>| {
+        let blocks = self.scaled_blocks();
+        let (mut scaled, mut lengths) = (Vec::new(), Vec::with_capacity(blocks * rows.len()));
+        for row in rows.iter() {
             scaled.clear();
             scaled.extend_from_slice(row.values);
             self.multiply(row.indices, &mut scaled);
-            self.lengths(row.indices, &scaled)[0]
-        };
-        rows.iter().map(length).collect()
+            lengths.extend_from_slice(&self.lengths(row.indices, &scaled)[..blocks]);
+        }
+        lengths
     }
 
     /// Sets the mean length of each block, or of the only one.

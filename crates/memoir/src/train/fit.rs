@@ -10,7 +10,6 @@ use super::views::{Views, check_views};
 use super::{BaseModel, TrainRequest, Trained};
 use crate::catalogue::Method;
 use crate::class_vocabulary::ClassVocabulary;
-use crate::data::ReadReport;
 use crate::dataset::{ClassNames, Dataset};
 use crate::model::calibration::{Basis, Calibration};
 use crate::model::{Mixed, Model, Origin, Overrides};
@@ -167,23 +166,20 @@ fn prepared<'a>(
     let too_large = match &examples {
         Examples::Read { source, options } if support.rows_on_disk && is_plain => {
             match source.prepared_folder() {
-                Some(folder) => too_large_for_memory(folder, options, session)?,
+                Some(folder) => {
+                    let set = too_large_for_memory(folder, options, &prep.text, session)?;
+                    set.map(|set| (set, options))
+                }
                 None => None,
             }
         }
         _ => None,
     };
     let mut disk = None;
-    let mut training = if let Some(set) = too_large {
-        let (data, preprocessing, on_disk) = prepare_on_disk(set, &prep, session)?;
+    let mut training = if let Some((set, options)) = too_large {
+        let (training, on_disk) = prepare_on_disk(set, options, &prep, session)?;
         disk = Some(on_disk);
-        TrainingData {
-            data,
-            preprocessing,
-            report: ReadReport::default(),
-            described: None,
-            bytes_before: 0,
-        }
+        training
     } else {
         prepare_described(examples, &prep, base_rows.as_ref(), options.vocabulary, session)?
     };
@@ -308,6 +304,7 @@ impl<'a> Prepared<'a> {
             on_disk: disk.as_ref().map(|disk| DiskRows {
                 disk,
                 preprocessing: &preprocessing,
+                view: None,
             }),
             shard,
             split_hashes: None,

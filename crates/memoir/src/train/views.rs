@@ -14,7 +14,7 @@ use crate::catalogue::Method;
 use crate::dataset::{CalibrationSplit, Dataset};
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Scorer, averaged};
-use crate::prepare::PrepOptions;
+use crate::prepare::{DiskRows, PrepOptions};
 use crate::sparse::{Rows, Scored};
 use crate::text::{Preprocessing, factor_of, view_rows};
 use crate::{Error, Result, Session};
@@ -53,7 +53,7 @@ impl<'a> Views<'a> {
         session: &Session<'_>,
     ) -> Option<Self> {
         let factors = preprocessing.text()?.params.view_factors();
-        if factors.is_empty() || request.base_model.is_some() || request.on_disk.is_some() {
+        if factors.is_empty() || request.base_model.is_some() {
             return None;
         }
         let bytes = request.data.rows.entries() as u64 * ENTRY_BYTES;
@@ -80,15 +80,25 @@ impl<'a> Views<'a> {
         let TrainRequest {
             mut data,
             held_out,
+            on_disk,
             shard,
             held_bytes,
             bytes_before,
             ..
         } = request;
         // Rows that are told apart by all blocks together may be alike in one view.
-        let hashes = session.run(|| CalibrationSplit::hashes(&data.rows));
-        let known: Vec<u32> = data.rows.iter().map(|row| row.len() as u32).collect();
-        let width = data.rows.width();
+        let (hashes, known, width) = match on_disk {
+            None => {
+                let hashes = session.run(|| CalibrationSplit::hashes(&data.rows));
+                let known: Vec<u32> = data.rows.iter().map(|row| row.len() as u32).collect();
+                (hashes, known, data.rows.width())
+            }
+            Some(rows) => {
+                let known = rows.lengths(session)?;
+                (rows.disk.take_hashes(), known, rows.preprocessing.features())
+            }
+        };
+        let held_bytes = held_bytes + on_disk.map_or(0, |_| (hashes.len() * 8 + known.len() * 4) as u64);
         let rest = session.without_checkpoints()?;
         let mut learned: Vec<Trained> = Vec::with_capacity(self.factors.len());
         for view in 0..self.factors.len() {
@@ -106,6 +116,10 @@ impl<'a> Views<'a> {
             let request = TrainRequest {
                 data: with_rows(&data, rows),
                 held_out: held_out.as_ref(),
+                on_disk: on_disk.map(|rows| DiskRows {
+                    view: Some(&self.factors[view]),
+                    ..rows
+                }),
                 shard,
                 held_bytes: held_bytes + held,
                 bytes_before,

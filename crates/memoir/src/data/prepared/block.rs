@@ -157,12 +157,13 @@ pub(super) struct BlockEntry {
     pub(super) plain_bytes: u32,
 }
 
-/// Rebuilds what was parsed, from the bytes of a block: its maps and its payload.
+/// Rebuilds what was parsed, from the bytes of a block: its maps and its payload, of which texts are left out
+/// unless wanted. Classes and the number of words are those of the whole set.
 pub(super) fn decode(
     bytes: &[u8],
     entry: &BlockEntry,
-    classes: &ClassNames,
-    words: usize,
+    (classes, words): (&ClassNames, usize),
+    texts: bool,
     parsed: &mut Parsed,
 ) -> Result<(), Damaged> {
     let mut taken = Taken::new(bytes);
@@ -178,16 +179,17 @@ pub(super) fn decode(
     }
     let stored = taken.bytes(entry.stored_bytes as usize)?;
     if entry.stored_bytes == entry.plain_bytes {
-        return decode_payload(stored, entry, &word_numbers, parsed);
+        return decode_payload(stored, entry, &word_numbers, texts, parsed);
     }
     let plain = zstd::bulk::decompress(stored, entry.plain_bytes as usize).map_err(|_| Damaged)?;
-    decode_payload(&plain, entry, &word_numbers, parsed)
+    decode_payload(&plain, entry, &word_numbers, texts, parsed)
 }
 
 fn decode_payload(
     bytes: &[u8],
     entry: &BlockEntry,
     word_numbers: &[u32],
+    texts: bool,
     parsed: &mut Parsed,
 ) -> Result<(), Damaged> {
     let (rows, classes) = (entry.rows as usize, entry.classes as usize);
@@ -219,11 +221,13 @@ fn decode_payload(
     if flags & TEXTS > 0 {
         let ends = taken.ends(rows)?;
         let text = taken.bytes(ends.last().copied().unwrap_or(0))?;
-        let text = std::str::from_utf8(text).map_err(|_| Damaged)?;
-        if ends.iter().any(|&end| !text.is_char_boundary(end)) {
-            return Err(Damaged);
+        if texts {
+            let text = std::str::from_utf8(text).map_err(|_| Damaged)?;
+            if ends.iter().any(|&end| !text.is_char_boundary(end)) {
+                return Err(Damaged);
+            }
+            parsed.texts = Texts::new(text.to_owned(), ends);
         }
-        parsed.texts = Texts::new(text.to_owned(), ends);
         let ends = taken.ends(rows)?;
         let words = taken.below(word_numbers.len(), ends.last().copied().unwrap_or(0))?;
         parsed.words = Some(StoredWords {

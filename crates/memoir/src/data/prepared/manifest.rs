@@ -138,6 +138,11 @@ impl Manifest {
         self.shards.len()
     }
 
+    /// Number of features of vectors.
+    pub(crate) fn features(&self) -> usize {
+        self.promised_features.unwrap_or(self.width) as usize
+    }
+
     /// Size of all shards in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.bytes).sum()

@@ -26,8 +26,10 @@ pub(crate) struct PreparedSet {
     pub(crate) manifest: Manifest,
     /// All classes, in the order of their numbers.
     pub(crate) classes: ClassNames,
-    /// All words, in the order of their numbers.
+    /// All words, in the order of their numbers, until somebody takes them.
     pub(crate) words: Vec<String>,
+    /// Whether texts are left out of what is decoded: their words are enough.
+    pub(crate) without_texts: bool,
     /// The blocks of each shard.
     blocks: Vec<Vec<BlockEntry>>,
 }
@@ -60,6 +62,18 @@ impl PreparedSet {
         &self.folder
     }
 
+    /// Bytes of the largest block, as it is decoded.
+    pub(crate) fn largest_block(&self) -> u64 {
+        let blocks = self.blocks.iter().flatten();
+        blocks.map(|block| u64::from(block.plain_bytes)).max().unwrap_or(0)
+    }
+
+    /// Bytes of all blocks, as they are decoded.
+    pub(crate) fn plain_bytes(&self) -> u64 {
+        let blocks = self.blocks.iter().flatten();
+        blocks.map(|block| u64::from(block.plain_bytes)).sum()
+    }
+
     /// A hash of all rows.
     pub(crate) fn fingerprint(&self) -> u64 {
         let shards = self.manifest.shards.iter();
@@ -75,6 +89,7 @@ impl PreparedSet {
             manifest: Manifest::load(folder)?,
             classes: ClassNames::new(),
             words: Vec::new(),
+            without_texts: false,
             blocks: Vec::new(),
         };
         for number in 0..set.manifest.shards.len() {
@@ -176,8 +191,9 @@ impl<'s> Shard<'s> {
         } else {
             Err(Damaged)
         };
-        let (classes, words) = (&self.set.classes, self.set.words.len());
-        let decoded = bytes.and_then(|bytes| decode(&bytes, entry, classes, words, parsed));
+        let (classes, words) = (&self.set.classes, self.set.manifest.words as usize);
+        let texts = !self.set.without_texts;
+        let decoded = bytes.and_then(|bytes| decode(&bytes, entry, (classes, words), texts, parsed));
         decoded.map_err(|Damaged| Damaged::error(&self.name))
     }
 }

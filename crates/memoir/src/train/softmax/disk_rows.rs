@@ -11,14 +11,14 @@ use super::calibration_split::CalibrationRows;
 use super::rival_cache::RivalCache;
 use super::rows::{OfAll, Place, QuantizedRows};
 use crate::dataset::Dataset;
-use crate::prepare::{DiskRows, class_ranges, scratch_folder};
+use crate::prepare::{DiskRows, ScratchFolder, class_ranges};
 use crate::sparse::fixed_point::QuantizedRow;
 use crate::sparse::{ALL_BUFFERS, Gather, Gathered, RowView, Rows, Scatter};
 use crate::{Result, Session};
 
 /// Rows on disk as integers, in their own order, and those that are set aside in memory.
 pub(super) struct DiskStore {
-    folder: tempfile::TempDir,
+    folder: ScratchFolder,
     rows: usize,
     width: usize,
     entries: usize,
@@ -40,7 +40,7 @@ impl DiskStore {
         trim: f32,
         session: &Session<'_>,
     ) -> Result<Self> {
-        let folder = scratch_folder(&rows.disk.set)?;
+        let folder = ScratchFolder::beside(&rows.disk.set)?;
         let needed = split.needed();
         let mut spool = Scatter::new(folder.path(), "rows", vec![0], true)?;
         let width = rows.preprocessing.features();

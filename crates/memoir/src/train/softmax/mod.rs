@@ -151,7 +151,11 @@ fn train<P: Posting + Stored>(
         (!base.replay.is_empty()).then(|| replay::joined(&data, &base.replay, base.mean_weight));
     let choose_split = || match (held_out, request.on_disk) {
         (None, None) => CalibrationRows::choose(&data, request.split_hashes, &base.class_counts),
-        (None, Some(on_disk)) => CalibrationRows::choose_by(|| on_disk.disk.take_hashes(), &data, &[]),
+        (None, Some(on_disk)) => {
+            let taken = || on_disk.disk.take_hashes();
+            let hashes = || request.split_hashes.map_or_else(taken, <[u64]>::to_vec);
+            CalibrationRows::choose_by(hashes, &data, &[])
+        }
         // Held-out rows are as good.
         (Some(_), _) => CalibrationRows::empty(),
     };

@@ -39,7 +39,7 @@ fn there_and_back(parsed: &Parsed, compress: bool) -> (usize, Parsed) {
     bytes.extend_from_slice(&block.payload);
     let mut decoded = Parsed::default();
     let entry = entry(&block, parsed.names.len() as u32, 0);
-    decode(&bytes, &entry, &parsed.names, 0, &mut decoded).unwrap();
+    decode(&bytes, &entry, (&parsed.names, 0), true, &mut decoded).unwrap();
     (block.payload.len(), decoded)
 }
 
@@ -79,9 +79,9 @@ fn no_damage_panics() {
             let mut damaged = bytes.clone();
             damaged[place] ^= change;
             // Some changes give other rows, which only a checksum can tell.
-            drop(decode(&damaged, &entry, &parsed.names, 0, &mut Parsed::default()));
+            drop(decode(&damaged, &entry, (&parsed.names, 0), true, &mut Parsed::default()));
         }
-        let cut = decode(&bytes[..place], &entry, &parsed.names, 0, &mut Parsed::default());
+        let cut = decode(&bytes[..place], &entry, (&parsed.names, 0), true, &mut Parsed::default());
         assert_eq!(cut, Err(Damaged), "cut at {place}");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::class_spread::class_spread;
 use crate::dataset::LabelSets;
-use crate::sparse::{RowView, Rows, Storage};
+use crate::sparse::{Rows, Storage};
 use crate::{Result, Session};
 
 /// What is done to the values of a row. Fitted on training rows, saved in the model, applied to every later

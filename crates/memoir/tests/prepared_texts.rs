@@ -1,0 +1,205 @@
+//! Prepared texts that stay on disk make the model of texts in memory, to the byte.
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use memoir::data::{ReadOptions, Source};
+use memoir::prepare::{DiskOptions, Examples, prepare_to_disk};
+use memoir::text::TextSettings;
+use memoir::train::{FitOptions, HeldOut, fit};
+use memoir::{Cancel, Catalogue, Event, Observer, Session};
+
+/// Notes what it is told, and stops the run at a stage.
+#[derive(Default)]
+struct Notes {
+    told: Mutex<String>,
+    stop_at: Option<(&'static str, Cancel)>,
+}
+
+impl Observer for Notes {
+    fn notice(&self, event: Event<'_>) {
+        match (event, &self.stop_at) {
+            (Event::Note(note), _) => *self.told.lock().unwrap() += note,
+            (Event::Progress { stage, done, .. }, Some((wanted, cancel)))
+                if stage.starts_with(wanted) && done > 0 =>
+            {
+                cancel.raise();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Words that tell the class, with endings, among many that do not.
+fn text(row: usize) -> String {
+    let class = row * 7919 % 61;
+    let noise = |salt: usize| (row * salt + row / 7) % 3001;
+    let endings = ["", "s", "ed", "ing"];
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "the root{}{} of n{} n{} and part{} n{}",
+        class * 7 + row % 3,
+        endings[row % 4],
+        noise(31),
+        noise(97),
+        class % 20,
+        noise(53)
+    );
+    if row % 5 == 0 {
+        let _ = write!(text, " und der Wort{} n{}", noise(11), noise(77));
+    }
+    text
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Table {
+    rows: usize,
+    several_labels: bool,
+    weights: bool,
+    columns: bool,
+}
+
+fn csv(table: Table, first: usize) -> String {
+    let mut lines = "label,text,weight,title,kind,size\n".to_owned();
+    for row in first..first + table.rows {
+        let class = row * 7919 % 61;
+        let label = match row % 11 {
+            3 if table.several_labels => format!("c{class}|c{}", (class + 5) % 61),
+            8 if table.several_labels => String::new(),
+            _ => format!("c{class}"),
+        };
+        let weight = if table.weights && row % 6 == 5 { "2.5" } else { "1" };
+        let _ = writeln!(
+            lines,
+            "{label},{},{weight},title{} of {row},k{},{}",
+            text(row),
+            class % 13,
+            (class + row % 3) % 9,
+            class as f64 / 4.0 + (row % 2) as f64
+        );
+    }
+    lines
+}
+
+fn reading(table: Table) -> ReadOptions {
+    let named = |name: &str| Some(name.to_owned());
+    ReadOptions {
+        label_column: named("label"),
+        text_column: named(if table.columns { "text,title" } else { "text" }),
+        weight_column: named("weight").filter(|_| table.weights),
+        category_column: named("kind").filter(|_| table.columns),
+        numeric_column: named("size").filter(|_| table.columns),
+        label_separator: named("|").filter(|_| table.several_labels),
+        block_size: Some(100_000),
+        ..ReadOptions::default()
+    }
+}
+
+fn session(threads: usize) -> Session<'static> {
+    Session::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+}
+
+/// A table and the same prepared.
+fn prepared(folder: &Path, table: Table) -> (PathBuf, PathBuf) {
+    let (data, out) = (folder.join("texts.csv"), folder.join("set"));
+    std::fs::write(&data, csv(table, 0)).unwrap();
+    let how = DiskOptions::default();
+    prepare_to_disk(Source::new(&data), &reading(table), &out, &how, &session(2)).unwrap();
+    (data, out)
+}
+
+/// The bytes of the model, and what was told.
+fn train(
+    data: &Path,
+    options: &ReadOptions,
+    (blocks, valid): (&str, Option<&Path>),
+    session: Session<'_>,
+) -> memoir::Result<(Vec<u8>, String)> {
+    let notes = Notes::default();
+    let valid_options = reading(Table::default());
+    let method = Catalogue::new().find("softmax").unwrap().configure([("passes", "2")]).unwrap();
+    let text = match blocks {
+        "auto" => TextSettings::default(),
+        blocks => TextSettings::default().blocks(blocks.to_owned()),
+    };
+    let fit_options = FitOptions {
+        text,
+        held_out: valid.map_or(HeldOut::Nothing, |path| {
+            HeldOut::examples(Examples::Read {
+                source: Source::new(path),
+                options: &valid_options,
+            })
+        }),
+        ..FitOptions::default()
+    };
+    let examples = Examples::Read {
+        source: Source::new(data),
+        options,
+    };
+    let model = fit(&method, examples, fit_options, &session.with_observer(&notes))?;
+    Ok((model.to_bytes().unwrap(), notes.told.into_inner().unwrap()))
+}
+
+/// Little enough for texts to stay on disk, and enough for the same plan of weights.
+const BUDGET: u64 = 44_000_000;
+
+fn check(table: Table, blocks: &[&str], valid: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, set) = prepared(folder.path(), table);
+    let held_out = folder.path().join("valid.csv");
+    std::fs::write(&held_out, csv(Table { rows: 900, ..table }, table.rows)).unwrap();
+    let valid = valid.then_some(&*held_out);
+    for (number, blocks) in blocks.iter().enumerate() {
+        let settings = (*blocks, valid);
+        let (in_memory, told) = train(&data, &reading(table), settings, session(2)).unwrap();
+        assert!(!told.contains("on disk"), "{told}");
+        let limited = session(1 + number % 2).with_memory_budget(Some(BUDGET));
+        let (on_disk, told) = train(&set, &ReadOptions::default(), settings, limited).unwrap();
+        assert!(told.contains("so they stay on disk"), "{told}");
+        assert!(!told.contains("to stay within"), "{told}");
+        assert!(in_memory == on_disk, "{table:?}, {blocks}, {told}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&set).unwrap().collect();
+    assert_eq!(left.len(), 2, "no scratch files stay: {left:?}");
+}
+
+const PLAIN: Table = Table {
+    rows: 50_000,
+    several_labels: false,
+    weights: false,
+    columns: false,
+};
+
+#[test]
+fn texts_on_disk_make_the_model_of_texts_in_memory() {
+    let blocks = [
+        "words",
+        "words,stems",
+        "words,pairs:0.5",
+        "words,stem-pairs:0.5,opening:0.5",
+        "words,chars3-4:0.5",
+    ];
+    check(PLAIN, &blocks, false);
+}
+
+#[test]
+fn views_and_what_is_chosen_automatically_are_the_same() {
+    let blocks = ["words,pairs:0.5/stems,chars4", "auto", "words/stems"];
+    check(PLAIN, &blocks, false);
+}
+
+#[test]
+fn labels_weights_columns_and_held_out_rows_are_the_same() {
+    let table = |several_labels, weights, columns| Table {
+        several_labels,
+        weights,
+        columns,
+        ..PLAIN
+    };
+    check(table(true, true, false), &["words,pairs:0.5", "words/stems"], false);
+    check(table(false, false, true), &["words", "auto"], false);
+    check(table(true, false, false), &["words,stems", "words/stems"], true);
+}

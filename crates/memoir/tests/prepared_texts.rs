@@ -4,30 +4,42 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{DiskOptions, Examples, prepare_to_disk};
 use memoir::text::TextSettings;
 use memoir::train::{FitOptions, HeldOut, fit};
-use memoir::{Cancel, Catalogue, Event, Observer, Session};
+use memoir::checkpoint::Checkpoints;
+use memoir::{Cancel, Catalogue, Error, Event, Observer, Session};
 
-/// Notes what it is told, and stops the run at a stage.
+/// Notes what it is told.
 #[derive(Default)]
-struct Notes {
-    told: Mutex<String>,
-    stop_at: Option<(&'static str, Cancel)>,
-}
+struct Notes(Mutex<String>);
 
 impl Observer for Notes {
     fn notice(&self, event: Event<'_>) {
-        match (event, &self.stop_at) {
-            (Event::Note(note), _) => *self.told.lock().unwrap() += note,
-            (Event::Progress { stage, done, .. }, Some((wanted, cancel)))
-                if stage.starts_with(wanted) && done > 0 =>
-            {
-                cancel.raise();
-            }
-            _ => {}
+        if let Event::Note(note) = event {
+            *self.0.lock().unwrap() += note;
+        }
+    }
+}
+
+/// Stops a run as soon as there is a file in a folder, or after some progress.
+struct StopAt<'a> {
+    file: Option<&'a Path>,
+    steps: AtomicUsize,
+    cancel: Cancel,
+}
+
+impl Observer for StopAt<'_> {
+    fn notice(&self, event: Event<'_>) {
+        let is_due = match self.file {
+            Some(path) => path.exists(),
+            None => self.steps.fetch_sub(1, Ordering::Relaxed) == 1,
+        };
+        if matches!(event, Event::Progress { .. }) && is_due {
+            self.cancel.raise();
         }
     }
 }
@@ -119,6 +131,17 @@ fn train(
     session: Session<'_>,
 ) -> memoir::Result<(Vec<u8>, String)> {
     let notes = Notes::default();
+    let bytes = train_quietly(data, options, (blocks, valid), &session.with_observer(&notes))?;
+    Ok((bytes, notes.0.into_inner().unwrap()))
+}
+
+/// As above, told to whom the session says.
+fn train_quietly(
+    data: &Path,
+    options: &ReadOptions,
+    (blocks, valid): (&str, Option<&Path>),
+    session: &Session<'_>,
+) -> memoir::Result<Vec<u8>> {
     let valid_options = reading(Table::default());
     let method = Catalogue::new().find("softmax").unwrap().configure([("passes", "2")]).unwrap();
     let text = match blocks {
@@ -139,8 +162,7 @@ fn train(
         source: Source::new(data),
         options,
     };
-    let model = fit(&method, examples, fit_options, &session.with_observer(&notes))?;
-    Ok((model.to_bytes().unwrap(), notes.told.into_inner().unwrap()))
+    Ok(fit(&method, examples, fit_options, session)?.to_bytes().unwrap())
 }
 
 /// Little enough for texts to stay on disk, and enough for the same plan of weights.
@@ -162,7 +184,11 @@ fn check(table: Table, blocks: &[&str], valid: bool) {
         assert!(!told.contains("to stay within"), "{told}");
         assert!(in_memory == on_disk, "{table:?}, {blocks}, {told}");
     }
-    let left: Vec<_> = std::fs::read_dir(&set).unwrap().collect();
+    check_nothing_is_left(&set);
+}
+
+fn check_nothing_is_left(set: &Path) {
+    let left: Vec<_> = std::fs::read_dir(set).unwrap().collect();
     assert_eq!(left.len(), 2, "no scratch files stay: {left:?}");
 }
 
@@ -202,4 +228,88 @@ fn labels_weights_columns_and_held_out_rows_are_the_same() {
     check(table(true, true, false), &["words,pairs:0.5", "words/stems"], false);
     check(table(false, false, true), &["words", "auto"], false);
     check(table(true, false, false), &["words,stems", "words/stems"], true);
+}
+
+#[test]
+fn a_stopped_run_leaves_nothing_and_goes_on_from_its_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = prepared(folder.path(), PLAIN);
+    let options = ReadOptions::default();
+    let settings = ("words,stems", None);
+    let limited = || session(2).with_memory_budget(Some(BUDGET));
+    let (whole, _) = train(&set, &options, settings, limited()).unwrap();
+    let stopped = |file: Option<&Path>, steps: usize, session: Session<'_>| {
+        let cancel = Cancel::default();
+        let observer = StopAt {
+            file,
+            steps: AtomicUsize::new(steps),
+            cancel: cancel.clone(),
+        };
+        let session = session.with_cancel(cancel).with_observer(&observer);
+        let result = train_quietly(&set, &options, settings, &session);
+        assert!(matches!(result, Err(Error::Cancelled)), "{:?}", result.err());
+        check_nothing_is_left(&set);
+    };
+    // While words are counted, while rows are written, while they are sorted.
+    for steps in [3, 60, 100, 150] {
+        stopped(None, steps, limited());
+    }
+    let checkpoint = folder.path().join("checkpoint");
+    let resuming = || {
+        let checkpoints = Checkpoints::new(checkpoint.clone(), Some(9000), true);
+        limited().with_checkpoints(Some(checkpoints))
+    };
+    stopped(Some(&checkpoint), 0, resuming());
+    let (resumed, told) = train(&set, &options, settings, resuming()).unwrap();
+    assert!(told.contains("resumed from"), "{told}");
+    assert!(resumed == whole, "{told}");
+}
+
+#[test]
+fn texts_that_are_cut_anew_stay_in_memory_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = prepared(folder.path(), PLAIN);
+    let notes = Notes::default();
+    let session = session(2).with_memory_budget(Some(BUDGET)).with_observer(&notes);
+    let method = Catalogue::new().find("softmax").unwrap().configure([("passes", "1")]).unwrap();
+    let fit_options = FitOptions {
+        text: TextSettings::default().word_ngrams(1),
+        ..FitOptions::default()
+    };
+    let options = ReadOptions::default();
+    let examples = Examples::Read {
+        source: Source::new(&set),
+        options: &options,
+    };
+    // The budget may be too small for that; what was told before counts.
+    drop(fit(&method, examples, fit_options, &session));
+    let told = notes.0.lock().unwrap();
+    assert!(told.contains("texts are cut into words anew"), "{told}");
+}
+
+#[test]
+fn budgets_that_texts_exceed_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = prepared(folder.path(), PLAIN);
+    let options = ReadOptions::default();
+    let train = |blocks, budget| {
+        let limited = session(1).with_memory_budget(Some(budget));
+        train(&set, &options, (blocks, None), limited)
+    };
+    // Windows of rows grow with the budget, so the least that is named grows a little, too.
+    let mut budget = 15_000_000;
+    for refused in 0.. {
+        let Err(refusal) = train("words", budget) else {
+            assert!(refused > 0);
+            break;
+        };
+        let message = refusal.to_string();
+        let (_, named) = message.split_once("the data and the smallest model take ").expect("what is needed");
+        let least: u64 = named.split_once(" MB").unwrap().0.parse().unwrap();
+        assert!(refused < 3 && least * 1_000_000 > budget, "{message}");
+        budget = least * 1_000_000;
+    }
+    let message = train("words,pairs", 700_000).unwrap_err().to_string();
+    assert!(message.contains("runs of words alone would take"), "{message}");
+    check_nothing_is_left(&set);
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::analyzer::Analyzer;
-use super::language::Stemmers;
+use super::language::Languages;
 use super::parts::{Counted, Part};
 use super::runs::Runs;
 use super::vocabulary::NameTable;
@@ -336,52 +336,6 @@ fn stretches<'w>(marks: &[Mark], words: &'w [u32], column: u8, mut take: impl Fn
     }
 }
 
-/// What tells the language of a text: which of its words are common in which language.
-#[derive(Debug)]
-struct Languages {
-    count: usize,
-    /// One bit for each language; empty if there is at most one.
-    common: Vec<u32>,
-}
-
-impl Languages {
-    fn new(words: &NameTable, stemmers: &Stemmers) -> Self {
-        let count = stemmers.len();
-        let common = |word: &str| {
-            (0..count).fold(0u32, |bits, language| {
-                bits | u32::from(stemmers.is_common(language, word)) << language
-            })
-        };
-        let common = if count > 1 {
-            words.iter().map(common).collect()
-        } else {
-            Vec::new()
-        };
-        Self { count, common }
-    }
-
-    fn memory(&self) -> usize {
-        self.common.len() * 4
-    }
-
-    /// The language of a text, by the common words it holds.
-    fn of_text(&self, text: &[u32]) -> usize {
-        if self.common.is_empty() {
-            return 0;
-        }
-        let mut counts = [0u32; 32];
-        for &word in text {
-            let bits = self.common[word as usize];
-            if bits != 0 {
-                for (language, count) in counts.iter_mut().enumerate() {
-                    *count += bits >> language & 1;
-                }
-            }
-        }
-        Stemmers::of_text(&counts[..self.count])
-    }
-}
-
 /// Rough counts of runs take this part of a memory budget at most.
 const FILTERS_SHARE: u64 = 4;
 
@@ -394,3 +348,6 @@ fn too_many_runs(budget: u64, taken: u64, done: usize, texts: usize) -> Error {
         (all / 1e6).ceil()
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use whatlang::Lang;
 
 use super::params::{Language, MOST_LANGUAGES};
 use super::stop_words::stop_words;
+use super::vocabulary::NameTable;
 
 /// A language counts if at least this share of the texts that can be told are in it.
 const LEAST_SHARE: f64 = 0.1;
@@ -111,6 +112,54 @@ impl Stemmers {
     pub(super) fn push_stem(&self, language: usize, word: &str, out: &mut String) {
         let stem = self.languages.get(language).map(|rules| rules.0.stem(word));
         out.push_str(stem.as_deref().filter(|stem| !stem.is_empty()).unwrap_or(word));
+    }
+}
+
+/// What tells the language of a text: which of its words are common in which language.
+#[derive(Debug)]
+pub(super) struct Languages {
+    count: usize,
+    /// One bit for each language; empty if there is at most one.
+    common: Vec<u32>,
+}
+
+impl Languages {
+    /// For texts that are made of `words`.
+    pub(super) fn new(words: &NameTable, stemmers: &Stemmers) -> Self {
+        let count = stemmers.len();
+        let common = |word: &str| {
+            (0..count).fold(0u32, |bits, language| {
+                bits | u32::from(stemmers.is_common(language, word)) << language
+            })
+        };
+        let common = if count > 1 {
+            words.iter().map(common).collect()
+        } else {
+            Vec::new()
+        };
+        Self { count, common }
+    }
+
+    /// Memory that it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.common.len() * 4
+    }
+
+    /// The number of a text's language, by the common words that it holds.
+    pub(super) fn of_text(&self, text: &[u32]) -> usize {
+        if self.common.is_empty() {
+            return 0;
+        }
+        let mut counts = [0u32; 32];
+        for &word in text {
+            let bits = self.common[word as usize];
+            if bits != 0 {
+                for (language, count) in counts.iter_mut().enumerate() {
+                    *count += bits >> language & 1;
+                }
+            }
+        }
+        Stemmers::of_text(&counts[..self.count])
     }
 }
 

@@ -9,8 +9,8 @@ use std::process::Command;
 
 use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{DiskOptions, Examples, prepare_to_disk};
-use memoir::text::TextSettings;
 use memoir::synth::{Generator, Part, SynthParams};
+use memoir::text::TextSettings;
 use memoir::train::{FitOptions, fit};
 use memoir::{Catalogue, Session};
 
@@ -181,10 +181,10 @@ fn pairs_of_words_are_counted_within_the_budget() {
     let how = DiskOptions::default();
     let options = ReadOptions::default();
     prepare_to_disk(Source::new(&data), &options, &prepared, &how, &session(None)).unwrap();
-    let budget = 50_000_000;
+    // A table of all pairs would take more than this alone.
+    let budget = 34_000_000;
     let taken = peak_of_training(&prepared, "pairs", Some(budget)).unwrap() + PROGRAM;
     let in_memory = peak_of_training(&data, "pairs", None).unwrap() + PROGRAM;
-    println!("{taken} and {in_memory} bytes");
     assert!(taken <= budget + budget / 20, "{taken} of {budget} bytes");
-    assert!(in_memory > budget * 3 / 2, "{in_memory} bytes in memory");
+    assert!(in_memory > budget + budget / 5, "{in_memory} bytes in memory");
 }

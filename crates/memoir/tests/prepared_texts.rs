@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use memoir::checkpoint::Checkpoints;
 use memoir::data::{ReadOptions, Source};
 use memoir::prepare::{DiskOptions, Examples, prepare_to_disk};
 use memoir::text::TextSettings;
 use memoir::train::{FitOptions, HeldOut, fit};
-use memoir::checkpoint::Checkpoints;
 use memoir::{Cancel, Catalogue, Error, Event, Observer, Session};
 
 /// Notes what it is told.
@@ -60,7 +60,7 @@ fn text(row: usize) -> String {
         class % 20,
         noise(53)
     );
-    if row % 5 == 0 {
+    if row.is_multiple_of(5) {
         let _ = write!(text, " und der Wort{} n{}", noise(11), noise(77));
     }
     text
@@ -143,7 +143,11 @@ fn train_quietly(
     session: &Session<'_>,
 ) -> memoir::Result<Vec<u8>> {
     let valid_options = reading(Table::default());
-    let method = Catalogue::new().find("softmax").unwrap().configure([("passes", "2")]).unwrap();
+    let method = Catalogue::new()
+        .find("softmax")
+        .unwrap()
+        .configure([("passes", "2")])
+        .unwrap();
     let text = match blocks {
         "auto" => TextSettings::default(),
         blocks => TextSettings::default().blocks(blocks.to_owned()),
@@ -225,7 +229,11 @@ fn labels_weights_columns_and_held_out_rows_are_the_same() {
         columns,
         ..PLAIN
     };
-    check(table(true, true, false), &["words,pairs:0.5", "words/stems"], false);
+    check(
+        table(true, true, false),
+        &["words,pairs:0.5", "words/stems"],
+        false,
+    );
     check(table(false, false, true), &["words", "auto"], false);
     check(table(true, false, false), &["words,stems", "words/stems"], true);
 }
@@ -271,7 +279,11 @@ fn texts_that_are_cut_anew_stay_in_memory_and_say_so() {
     let (_, set) = prepared(folder.path(), PLAIN);
     let notes = Notes::default();
     let session = session(2).with_memory_budget(Some(BUDGET)).with_observer(&notes);
-    let method = Catalogue::new().find("softmax").unwrap().configure([("passes", "1")]).unwrap();
+    let method = Catalogue::new()
+        .find("softmax")
+        .unwrap()
+        .configure([("passes", "1")])
+        .unwrap();
     let fit_options = FitOptions {
         text: TextSettings::default().word_ngrams(1),
         ..FitOptions::default()
@@ -304,7 +316,9 @@ fn budgets_that_texts_exceed_are_refused() {
             break;
         };
         let message = refusal.to_string();
-        let (_, named) = message.split_once("the data and the smallest model take ").expect("what is needed");
+        let (_, named) = message
+            .split_once("the data and the smallest model take ")
+            .expect("what is needed");
         let least: u64 = named.split_once(" MB").unwrap().0.parse().unwrap();
         assert!(refused < 3 && least * 1_000_000 > budget, "{message}");
         budget = least * 1_000_000;

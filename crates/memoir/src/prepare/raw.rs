@@ -191,7 +191,13 @@ fn read(
     }
     if base.is_none() {
         let guessed = reader.guessed_label().map(str::to_owned);
-        check_labels(reader.name(), guessed.as_deref(), options, assembly.data(), session)?;
+        check_labels(
+            reader.name(),
+            guessed.as_deref(),
+            options,
+            assembly.data(),
+            session,
+        )?;
     }
     Ok(RawData {
         data: assembly.finish(width),

@@ -36,10 +36,7 @@ impl ScratchFolder {
         let lock = File::create(&unnamed).map_err(fail)?;
         let lock = lock.lock().is_ok().then_some(lock);
         fs::rename(&unnamed, folder.path().join(LOCK)).map_err(fail)?;
-        Ok(Self {
-            _lock: lock,
-            folder,
-        })
+        Ok(Self { _lock: lock, folder })
     }
 
     /// Where it is.

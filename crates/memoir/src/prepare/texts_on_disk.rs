@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use super::PrepOptions;
 use super::on_disk::RawOnDisk;
 use super::scratch::ScratchFolder;
 use super::text_choice::choose_params;
-use super::PrepOptions;
 use crate::data::prepared::{EncodedBlock, PreparedSet, SetWriter, StoredWords, encode};
 use crate::data::{Content, Parsed};
 use crate::dataset::{ClassNames, LabelSets};
@@ -127,7 +127,10 @@ fn write_rows(
 ) -> Result<()> {
     let mut writer = SetWriter::create(folder, Content::Vectors, SHARD_BYTES)?;
     writer.manifest.promised_features = Some(choice.features() as u64);
-    writer.manifest.guessed_label.clone_from(&set.manifest.guessed_label);
+    writer
+        .manifest
+        .guessed_label
+        .clone_from(&set.manifest.guessed_label);
     set.run(
         |parsed| blocks_of(parsed, choice),
         |parsed, blocks, _| {

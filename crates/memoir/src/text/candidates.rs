@@ -21,6 +21,8 @@ pub(super) struct Candidates<'c> {
     marks: Vec<Mark>,
     analyzer: Analyzer,
     parts: Vec<PartCandidates>,
+    /// Memory that parts took at most while runs were numbered.
+    most_memory: usize,
 }
 
 /// What a word stands for.
@@ -101,6 +103,7 @@ impl<'c> Candidates<'c> {
             marks: marks(words, &analyzer),
             analyzer,
             parts,
+            most_memory: 0,
         };
         candidates.learn_longer_runs(source, fewest, session)?;
         let mut first = 0;
@@ -152,14 +155,19 @@ impl<'c> Candidates<'c> {
                     if let Table::Runs(runs) = &mut part.table
                         && runs.has_longer()
                     {
-                        stretches(&self.marks, text, part.column, |words| runs.learn(words, language));
+                        stretches(&self.marks, text, part.column, |words| {
+                            runs.learn(words, language);
+                        });
                     }
                 }
             }
             done += block.len();
-            let taken = self.parts.iter().map(|part| part.table.memory()).sum::<usize>() as u64;
+            let taken: usize = self.parts.iter().map(|part| part.table.memory()).sum();
+            self.most_memory = self.most_memory.max(taken);
             match budget {
-                Some(budget) if taken > budget => Err(too_many_runs(budget, taken, done, source.texts())),
+                Some(budget) if taken as u64 > budget => {
+                    Err(too_many_runs(budget, taken, done, source.texts()))
+                }
                 _ => Ok(()),
             }
         };
@@ -174,6 +182,11 @@ impl<'c> Candidates<'c> {
 
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.table.len()).sum()
+    }
+
+    /// Memory that parts took at most while runs were numbered, with rough counts.
+    pub(super) fn most_memory(&self) -> usize {
+        self.most_memory
     }
 
     /// Memory that they take beside the words.
@@ -339,7 +352,7 @@ fn stretches<'w>(marks: &[Mark], words: &'w [u32], column: u8, mut take: impl Fn
 /// Rough counts of runs take this part of a memory budget at most.
 const FILTERS_SHARE: u64 = 4;
 
-fn too_many_runs(budget: u64, taken: u64, done: usize, texts: usize) -> Error {
+fn too_many_runs(budget: u64, taken: usize, done: usize, texts: usize) -> Error {
     let all = taken as f64 * texts as f64 / done.max(1) as f64;
     Error::Parameter(format!(
         "the memory budget of {} MB is too small: runs of words alone would take about {} MB; count fewer kinds of \

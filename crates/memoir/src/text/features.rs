@@ -75,7 +75,10 @@ impl TextCounter {
         fitted: usize,
         session: &Session<'_>,
     ) -> Result<TextFeatures> {
-        let known = (std::mem::take(&mut self.known), std::mem::take(&mut self.known_blocks));
+        let known = (
+            std::mem::take(&mut self.known),
+            std::mem::take(&mut self.known_blocks),
+        );
         let choice = self.choose_by(&self.source.first(fitted), known, params, session)?;
         let rows = choice.all_rows(&self.source, session)?;
         let bytes_taken = choice.memory() + self.memory();
@@ -107,7 +110,10 @@ impl<S: WordSource> TextCounter<S> {
         let looked_at: Vec<usize> = (0..self.len()).step_by(step).collect();
         let texts = self.source.pick(&looked_at, session)?;
         let words = |text: usize| {
-            let words = texts.text(text).iter().map(|&word| self.names.name(word as usize));
+            let words = texts
+                .text(text)
+                .iter()
+                .map(|&word| self.names.name(word as usize));
             let words = words.filter(|word| parse_mark(word).is_none());
             words.collect::<Vec<_>>().join(" ")
         };
@@ -230,7 +236,10 @@ impl FeatureChoice<'_> {
     /// Memory that finding them took at most, about, beside the texts.
     pub(crate) fn memory(&self) -> usize {
         let made = self.vocabulary.memory() + self.blocks.len() + 4 * self.numbers.len();
-        made + TEXT_ITSELF + self.candidates.memory()
+        // Counts and new numbers of all candidates, and those that stay.
+        let counted = 8 * self.numbers.len() + 8 * self.features();
+        let later = self.candidates.memory() + made.max(counted);
+        TEXT_ITSELF + later.max(self.candidates.most_memory())
     }
 
     /// Number of features.

@@ -53,5 +53,5 @@ pub(crate) use views::{factor_of, view_rows};
 pub use vocabulary::Vocabulary;
 pub(crate) use weighting::ROWS_PER_TASK;
 pub use weighting::{BlockLayout, BlockScale, MOST_BLOCKS, RowNeeds, Weighting, WeightingScheme};
-pub(crate) use word_source::{TextBlock, WordSource};
 pub use word_source::WordLists;
+pub(crate) use word_source::{TextBlock, WordSource};

@@ -62,7 +62,7 @@ impl RunFilter {
     }
 
     fn line(&self, run: RunHash) -> usize {
-        (u128::from(run.0) * self.lines.len() as u128 >> 64) as usize
+        ((u128::from(run.0) * self.lines.len() as u128) >> 64) as usize
     }
 
     /// The bytes that hold the counts of a run, and where in them.

@@ -65,7 +65,10 @@ impl PreparedSet {
     /// Bytes of the largest block, as it is decoded.
     pub(crate) fn largest_block(&self) -> u64 {
         let blocks = self.blocks.iter().flatten();
-        blocks.map(|block| u64::from(block.plain_bytes)).max().unwrap_or(0)
+        blocks
+            .map(|block| u64::from(block.plain_bytes))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Bytes of all blocks, as they are decoded.

@@ -18,11 +18,19 @@ fn counter(texts: u32) -> TextCounter {
         state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
         let share = f64::from(state >> 8) / f64::from(1 << 24);
         let endings = ["", "s", "ed", "ing"];
-        format!("w{}{}", (share.powi(4) * 5000.0) as u32, endings[state as usize >> 4 & 3])
+        format!(
+            "w{}{}",
+            (share.powi(4) * 5000.0) as u32,
+            endings[state as usize >> 4 & 3]
+        )
     };
     let mut text = |number: u32| {
         let words: Vec<String> = (0..number % 17).map(|_| word()).collect();
-        format!("{} {}", ["the of and", "der die und"][number as usize % 2], words.join(" "))
+        format!(
+            "{} {}",
+            ["the of and", "der die und"][number as usize % 2],
+            words.join(" ")
+        )
     };
     let texts: Vec<String> = (0..texts).map(&mut text).collect();
     let analyzer = Analyzer::new(&TextParams::default()).unwrap();
@@ -41,7 +49,9 @@ fn frequent(candidates: &Candidates<'_>, source: &WordLists, fewest: u32) -> (Ve
         candidates.of_text(text, &mut found);
         found.sort_unstable();
         found.dedup();
-        found.iter().for_each(|&candidate| counts[candidate as usize] += 1);
+        for &candidate in &found {
+            counts[candidate as usize] += 1;
+        }
     };
     source.for_each(count, &session(None)).unwrap();
     let mut names = Vec::new();
@@ -75,7 +85,10 @@ fn runs_that_are_frequent_enough_are_the_same_without_a_filter() {
             let (names, of_few) = frequent(&few, &counter.source, fewest);
             assert_eq!(names, expected, "{given:?}, {fewest}");
             let words = counter.names.len();
-            assert!(of_few - words < (of_all - words) * 2 / 3, "{given:?}: {of_few} of {of_all}");
+            assert!(
+                of_few - words < (of_all - words) * 2 / 3,
+                "{given:?}: {of_few} of {of_all}"
+            );
             assert!(few.memory() < all.memory());
         }
     }

@@ -208,7 +208,11 @@ fn views_are_tried_where_words_and_stems_are_taken() {
 #[test]
 fn samples_hold_whole_classes_and_follow_the_seed() {
     let (counter, labels) = texts(20_000);
-    let draw = |seed| draw(&counter, &labels, &examples(20_000), &session(seed)).unwrap().unwrap();
+    let draw = |seed| {
+        draw(&counter, &labels, &examples(20_000), &session(seed))
+            .unwrap()
+            .unwrap()
+    };
     let (sample, about, fitted) = draw(1);
     assert_eq!((sample.len(), about.labels.len(), fitted), (4000, 4000, 3000));
     assert_eq!(draw(1).1, about);
@@ -234,8 +238,14 @@ fn rows_that_are_held_out_are_not_looked_at() {
         held_out,
         ..examples(4000)
     };
-    let (sample, about, _) = draw(&counter, &labels, &kinds(&held_out), &session(1)).unwrap().unwrap();
+    let (sample, about, _) = draw(&counter, &labels, &kinds(&held_out), &session(1))
+        .unwrap()
+        .unwrap();
     assert_eq!((sample.len(), about.classes.len()), (2000, 20));
     let most: Vec<bool> = (0..4000).map(|row| row >= 900).collect();
-    assert!(draw(&counter, &labels, &kinds(&most), &session(1)).unwrap().is_none());
+    assert!(
+        draw(&counter, &labels, &kinds(&most), &session(1))
+            .unwrap()
+            .is_none()
+    );
 }

@@ -79,9 +79,21 @@ fn no_damage_panics() {
             let mut damaged = bytes.clone();
             damaged[place] ^= change;
             // Some changes give other rows, which only a checksum can tell.
-            drop(decode(&damaged, &entry, (&parsed.names, 0), true, &mut Parsed::default()));
+            drop(decode(
+                &damaged,
+                &entry,
+                (&parsed.names, 0),
+                true,
+                &mut Parsed::default(),
+            ));
         }
-        let cut = decode(&bytes[..place], &entry, (&parsed.names, 0), true, &mut Parsed::default());
+        let cut = decode(
+            &bytes[..place],
+            &entry,
+            (&parsed.names, 0),
+            true,
+            &mut Parsed::default(),
+        );
         assert_eq!(cut, Err(Damaged), "cut at {place}");
     }
 }

@@ -135,7 +135,7 @@ fn write_rows(
         |parsed| blocks_of(parsed, choice),
         |parsed, blocks, _| {
             for block in &blocks {
-                writer.add(block, &parsed.names, std::iter::empty())?;
+                writer.add(block, &parsed.names, |_| Vec::new())?;
             }
             if writer.is_full() {
                 writer.commit()?;

@@ -171,11 +171,12 @@ def predict(
         raise ValueError(f"`k` must be at least 1, but is {k}")
     if concurrency is None:
         concurrency = max(1, int(ray.cluster_resources().get("CPU", 2)) // 2)
+    fewest, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
     return dataset.map_batches(
         Scorer,
         fn_constructor_args=(os.path.abspath(file_path(model)), column, k),
         batch_size=batch_size,
-        concurrency=concurrency,
+        compute=ray.data.ActorPoolStrategy(min_size=fewest, max_size=most),
     )
 
 

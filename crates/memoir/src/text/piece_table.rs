@@ -54,9 +54,9 @@ impl Entry {
             return None;
         }
         let four = |part: &[u8; 4]| u64::from(u32::from_le_bytes(*part));
-        let (head, tail) = if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (head, tail) = if let (Some(head), Some(tail)) = (bytes.first_chunk::<8>(), bytes.last_chunk()) {
             (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
-        } else if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk()) {
             (four(head), four(tail))
         } else {
             // The first, middle and last of up to three bytes are all of them.

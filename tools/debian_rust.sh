@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts a Rust compiler and the sources of its standard library into target/debian-rust, from Debian's packages.
+# Puts a Rust compiler and the sources of its standard library into target/debian-rust: packages of Debian.
 #
 # tools/dist.sh builds the standard library with it for targets that rustup has not installed. It needs
-# Debian 12 and no rights: packages are unpacked and not installed, and apt's lists have a folder of their own.
+# Debian 12 and no rights: packages are unpacked and not installed, and apt's lists have their own folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder="$(realpath -m "${CARGO_TARGET_DIR:-target}")/debian-rust"
@@ -17,7 +17,8 @@ depends() {
     apt-cache "${apt[@]}" depends --recurse --important "$1" | grep '^[a-z]'
 }
 mapfile -t rust < <(depends rustc-web | grep -E '^lib(std-rust|llvm)')
-mapfile -t libraries < <(depends "$(printf '%s\n' "${rust[@]}" | grep llvm)" | grep -vE '^(libc6|libgcc|gcc)')
+llvm=$(printf '%s\n' "${rust[@]}" | grep '^libllvm')
+mapfile -t libraries < <(depends "$llvm" | grep -vE '^(libc6|libgcc|gcc)')
 (cd "$folder/packages" && apt-get "${apt[@]}" download rustc-web rust-web-src "${rust[@]}" "${libraries[@]}")
 for package in "$folder"/packages/*.deb; do
     dpkg-deb -x "$package" "$folder"

@@ -2,8 +2,8 @@
 # Builds what a release has for Linux into target/dist: wheels, programs, licences, an SBOM, checksums.
 #
 # Builds for every wanted target whose standard library is installed (rustup target add TARGET). Those of
-# other targets are compiled by the Rust of tools/debian_rust.sh, if that was run; else these targets are named
-# and left out. maturin, cargo-zigbuild and zig come from PyPI; zig links against an old glibc or musl.
+# other targets are compiled by the Rust of tools/debian_rust.sh, if that was run; else these targets are
+# named and left out. maturin, cargo-zigbuild and zig come from PyPI; zig links an old glibc or musl.
 # CHECK=1 builds all a second time, in another folder, and compares the bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."

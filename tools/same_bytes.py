@@ -2,7 +2,7 @@
 
     python3 tools/same_bytes.py PROGRAM OTHER... [--rows 4000]
 
-A program may have words before it, such as "qemu-aarch64-static target/dist/memoir-aarch64-unknown-linux-gnu".
+A program may have words before it: "qemu-aarch64-static target/dist/memoir-aarch64-unknown-linux-musl".
 Data is made by the first one. Exit code 1 if anything differs.
 """
 
@@ -67,7 +67,10 @@ def main() -> None:
                 found = outcome(other, folder, case)
                 wrong = [part for part in wanted if wanted[part] != found[part]]
                 different += bool(wrong)
-                print(f"{case}: {other}: {' and '.join(wrong) + ' differ' if wrong else 'the same'}", flush=True)
+                print(
+                    f"{case}: {other}: {' and '.join(wrong) + ' differ' if wrong else 'the same'}",
+                    flush=True,
+                )
     sys.exit(1 if different else 0)
 
 

@@ -91,13 +91,14 @@ macro_rules! product {
             let parts = (left, right);
             #[cfg(target_arch = "x86_64")]
             {
-                type Parts<'a> = (Part<'a, $number>, Part<'a, $number>);
+                type Number = $number;
+                type Parts<'a> = (Part<'a, Number>, Part<'a, Number>);
                 #[target_feature(enable = "avx2,fma")]
-                fn avx2(factor: $number, parts: Parts<'_>, keep: bool, out: &mut [$number], stride: usize) {
+                fn avx2(factor: Number, parts: Parts<'_>, keep: bool, out: &mut [Number], stride: usize) {
                     multiply::<$number, $columns>(factor, parts, keep, out, stride);
                 }
                 #[target_feature(enable = "avx512f")]
-                fn avx512(factor: $number, parts: Parts<'_>, keep: bool, out: &mut [$number], stride: usize) {
+                fn avx512(factor: Number, parts: Parts<'_>, keep: bool, out: &mut [Number], stride: usize) {
                     multiply::<$number, $wide_columns>(factor, parts, keep, out, stride);
                 }
                 #[allow(unsafe_code)]
@@ -132,19 +133,13 @@ fn multiply<T: Number, const COLUMNS: usize>(
         let terms = start..(start + DEPTH).min(left.columns);
         left_tiles.clear();
         for first in (0..left.rows).step_by(ROWS) {
-            left_tiles.extend(
-                terms
-                    .clone()
-                    .map(|term| from_fn(|row| left.at(first + row, term))),
-            );
+            let rows = |term| from_fn(|row| left.at(first + row, term));
+            left_tiles.extend(terms.clone().map(rows));
         }
         for first in (0..right.columns).step_by(COLUMNS) {
             right_tile.clear();
-            right_tile.extend(
-                terms
-                    .clone()
-                    .map(|term| from_fn(|column| right.at(term, first + column))),
-            );
+            let columns = |term| from_fn(|column| right.at(term, first + column));
+            right_tile.extend(terms.clone().map(columns));
             let width = COLUMNS.min(right.columns - first);
             for (tile, left_tile) in left_tiles.chunks_exact(terms.len()).enumerate() {
                 let sums: [[T; COLUMNS]; ROWS] = sums(left_tile, &right_tile);
@@ -204,7 +199,8 @@ mod tests {
             );
             for (factor, keep) in [(1.0, false), (-1.0, true)] {
                 let mut expected = before.clone();
-                for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+                let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+                for (row, column) in places {
                     let mut value = if keep { before[row * stride + column] } else { 0.0 };
                     for start in (0..terms).step_by(DEPTH) {
                         let piece = start..(start + DEPTH).min(terms);

@@ -4,6 +4,7 @@
 // A plain function must become part of its AVX2 caller to be compiled for AVX2.
 #![allow(clippy::inline_always)]
 
+#[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
 /// Partial sums of an inner product: lane `i` adds the products at indices `i`, `i + LANES`, …
@@ -12,12 +13,8 @@ const LANES: usize = 16;
 /// Vectors that [`dot_four`] multiplies at once.
 pub const TOGETHER: usize = 4;
 
-static HAS_AVX2: LazyLock<bool> = LazyLock::new(|| {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
-});
+#[cfg(target_arch = "x86_64")]
+static HAS_AVX2: LazyLock<bool> = LazyLock::new(|| std::arch::is_x86_feature_detected!("avx2"));
 
 /// Runs `$plain(…)` as compiled for AVX2 if the machine has that.
 macro_rules! dispatch {

@@ -126,8 +126,8 @@ fn window_bytes(session: &Session<'_>) -> u64 {
     (budget / WINDOW_SHARE).clamp(SMALLEST_WINDOW, LARGEST_WINDOW)
 }
 
-/// Opens the set in `folder` if its rows would take too much of the memory budget. Texts stay in memory where
-/// `text` asks for other words than they were cut into.
+/// Opens the set in `folder` if its rows would take too much of the memory budget. Texts stay in memory
+/// where `text` asks for other words than they were cut into.
 pub(crate) fn too_large_for_memory(
     folder: &Path,
     options: &ReadOptions,
@@ -162,8 +162,8 @@ pub(crate) fn too_large_for_memory(
     Ok(Some(set))
 }
 
-/// Prepares the rows of `set` for training: what [`prepare`](super::prepare) does, but the rows stay on disk.
-/// The data has none.
+/// Prepares the rows of `set` for training: what [`prepare`](super::prepare) does, but the rows stay on
+/// disk. The data has none.
 pub(crate) fn prepare_on_disk(
     set: PreparedSet,
     options: &ReadOptions,

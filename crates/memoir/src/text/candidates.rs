@@ -70,8 +70,8 @@ struct Chars {
 
 impl<'c> Candidates<'c> {
     /// Everything that the parts of `analyzer` find in the texts of `source`, which are made of `words`.
-    /// `fewest` tells for each block in how many texts its features must be at least: of runs that cannot be,
-    /// most are left out at once. Without blocks there all candidates are.
+    /// `fewest` tells for each block in how many texts its features must be at least: of runs that cannot
+    /// be, most are left out at once. Without blocks there all candidates are.
     pub(super) fn new(
         words: &'c NameTable,
         source: &impl WordSource,

@@ -91,8 +91,8 @@ impl TextCounter {
 
 #[expect(private_bounds, reason = "where texts come from is settled inside this crate")]
 impl<S: WordSource> TextCounter<S> {
-    /// `params` with nothing left to choose: languages that are needed and not given are detected, and blocks
-    /// that are yet to be chosen are words.
+    /// `params` with nothing left to choose: languages that are needed and not given are detected, and
+    /// blocks that are yet to be chosen are words.
     fn settled(&self, params: &TextParams, session: &Session<'_>) -> Result<TextParams> {
         let mut params = params.clone();
         if std::mem::take(&mut params.automatic) {
@@ -203,7 +203,10 @@ impl<S: WordSource> TextCounter<S> {
         if several_blocks {
             blocks.resize(known, 0);
         }
-        for (candidate, block) in new {
+        for (number, (candidate, block)) in new.into_iter().enumerate() {
+            if number.is_multiple_of(1 << 16) {
+                session.check()?;
+            }
             candidates.write_name(candidate, &mut name);
             numbers[candidate as usize] = names.intern(&name);
             if several_blocks {

@@ -1,6 +1,6 @@
 //! Which runs of words may be in as many texts as a feature must be. Most runs are met once, and a table of
-//! all of them would be the largest thing in memory. So runs are first counted roughly, in counts of two bits
-//! that several may share: they are never too low, and only what passes them gets into the table.
+//! all of them would be the largest thing in memory. So runs are first counted roughly, in counts of two
+//! bits that several may share: they are never too low, and only what passes them gets into the table.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -83,8 +83,8 @@ impl Runs {
         units + self.stems.memory() + self.longer.memory() + filter
     }
 
-    /// From now on runs are counted roughly. Only those are numbered later that may be in `fewest` texts; the
-    /// counts take `bytes_per_word` for each of `words` words, or `most` bytes if that is less.
+    /// From now on runs are counted roughly. Only those are numbered later that may be in `fewest` texts.
+    /// Counts are for texts of so many `words`, in at most `most` bytes.
     pub(super) fn filter(&mut self, fewest: u32, words: usize, most: usize) {
         let bytes = words * (self.longest - 1) * BYTES_PER_RUN;
         self.filter = Some(RunFilter::new(bytes.min(most), fewest));

@@ -157,8 +157,8 @@ pub(super) struct BlockEntry {
     pub(super) plain_bytes: u32,
 }
 
-/// Rebuilds what was parsed, from the bytes of a block: its maps and its payload, of which texts are left out
-/// unless wanted. Classes and the number of words are those of the whole set.
+/// Rebuilds what was parsed, from the bytes of a block: its maps and its payload, of which texts are left
+/// out unless wanted. Classes and the number of words are those of the whole set.
 pub(super) fn decode(
     bytes: &[u8],
     entry: &BlockEntry,

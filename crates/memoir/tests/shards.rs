@@ -221,20 +221,34 @@ fn a_model_to_continue_from() {
     .compare("continued", &[3]);
 }
 
+fn prepare(data: &Path, out: &Path) {
+    let (options, how) = (ReadOptions::default(), DiskOptions::default());
+    let session = Session::new(NonZeroUsize::MIN).unwrap();
+    prepare_to_disk(Source::new(data), &options, out, &how, &session).unwrap();
+}
+
+#[test]
+fn texts_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, prepared) = (folder.path().join("texts.csv"), folder.path().join("set"));
+    texts(&data, 30_000);
+    prepare(&data, &prepared);
+    let run = Run {
+        params: &[("passes", "1")],
+        // Texts would take more than a quarter of it.
+        budget: Some(24_000_000),
+        text: TextSettings::default().blocks("words,pairs:0.5/words,chars4".to_owned()),
+        ..Run::of(&prepared)
+    };
+    run.compare("texts on disk", &[2]);
+}
+
 #[test]
 fn rows_on_disk_and_a_budget() {
     let folder = tempfile::tempdir().unwrap();
     let (data, prepared) = (folder.path().join("rows.svm"), folder.path().join("set"));
     vectors(&data, 12_000, 200, 1, 3);
-    let session = Session::new(NonZeroUsize::MIN).unwrap();
-    prepare_to_disk(
-        Source::new(&data),
-        &ReadOptions::default(),
-        &prepared,
-        &DiskOptions::default(),
-        &session,
-    )
-    .unwrap();
+    prepare(&data, &prepared);
     Run::of(&prepared).compare("prepared", &[2]);
     for budget in [18_000_000, 16_500_000] {
         let run = Run {

@@ -182,8 +182,8 @@ impl Analyzer {
         }
     }
 
-    /// Hands each word of a piece of text without white space to `emit`, in order; all tokens can be made of them
-    /// (`features.rs`).
+    /// Hands each word of a piece of text without white space to `emit`, in order; all tokens can be made of
+    /// them (`features.rs`).
     pub(super) fn words_of_piece(
         &self,
         piece: &str,

@@ -107,8 +107,8 @@ impl NameList {
 }
 
 impl KnownWords {
-    /// Words that are remembered; when there are more, all are forgotten, so that endless input needs bounded
-    /// memory.
+    /// Words that are remembered; when there are more, all are forgotten, so that endless input needs
+    /// bounded memory.
     pub(super) const MOST: usize = 1 << 19;
 
     /// Nothing yet. Counting ends when `cancel` is raised.

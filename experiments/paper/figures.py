@@ -1,4 +1,4 @@
-"""Draws the figures of docs/results.md from the file that `run.py --json` fills.
+"""Draws the figures of docs/paper.md from the file that `run.py --json` fills: means of its repeats.
 
     python3 experiments/paper/figures.py FIGURES.json docs/figures
 
@@ -9,6 +9,8 @@ import json
 import math
 import pathlib
 import sys
+
+from run import summed_up
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 250, 190, 52, 12, 26, 40
 
@@ -69,13 +71,23 @@ def figure(path, charts):
     path.write_text("\n".join(parts) + "\n</svg>\n")
 
 
+def averaged(runs):
+    """One run for all repeats of the same name."""
+    names = dict.fromkeys(run["name"] for run in runs)
+    return [summed_up([run for run in runs if run["name"] == name]) for name in names]
+
+
 def main():
     figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for stem in ("l1", "l1_yso_en"):
         l1 = sorted(
-            (run for run in figures.get(stem, []) if run["algorithm"] == "memoir-l1" and "accuracy" in run),
+            (
+                run
+                for run in averaged(figures.get(stem, []))
+                if run["algorithm"] == "memoir-l1" and "accuracy" in run
+            ),
             key=lambda run: run["options"]["lambda"],
         )
         if not l1:
@@ -92,7 +104,7 @@ def main():
                 (series("cpu"), "training, CPU seconds", "lambda"),
             ],
         )
-    batches = [run for run in figures.get("batch_size", []) if "accuracy" in run]
+    batches = [run for run in averaged(figures.get("batch_size", [])) if "accuracy" in run]
     if batches:
         names = [run["name"].split(" ")[0].replace("sqrt(C),", "1") for run in batches]
         series = lambda key, factor=1: [(run["options"]["batch-size"], factor * run[key]) for run in batches]

@@ -78,7 +78,7 @@ impl Around {
 }
 
 /// The program itself, its threads' stacks, and what the allocator keeps back.
-pub(super) const PROGRAM: u64 = 13 << 20;
+pub(super) const PROGRAM: u64 = 14 << 20;
 
 /// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(

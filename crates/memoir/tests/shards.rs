@@ -250,7 +250,7 @@ fn rows_on_disk_and_a_budget() {
     vectors(&data, 12_000, 200, 1, 3);
     prepare(&data, &prepared);
     Run::of(&prepared).compare("prepared", &[2]);
-    for budget in [18_000_000, 16_500_000] {
+    for budget in [19_000_000, 17_500_000] {
         let run = Run {
             budget: Some(budget),
             ..Run::of(&prepared)

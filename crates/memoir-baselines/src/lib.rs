@@ -7,6 +7,9 @@
 //! assert!(catalogue.find("ovr").is_ok());
 //! ```
 
+// Tests compare with what std computes, up to rounding.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod by_feature;
 pub mod fastxml;
 mod halves;

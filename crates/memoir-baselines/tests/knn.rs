@@ -6,7 +6,7 @@ use memoir::catalogue::Method;
 use memoir::model::{Precision, Scorer, Scratch, Storage, TensorSource};
 use memoir::prepare::{Examples, WeightingChoice};
 use memoir::train::FitOptions;
-use memoir::{Catalogue, Dataset, Error, Model, RowView, Scored, Session, train};
+use memoir::{Catalogue, Dataset, Error, Model, RowView, Scored, Session, maths, train};
 use memoir_baselines::knn::{Knn, KnnParams, NEIGHBOURS, Neighbours};
 use proptest::prelude::*;
 
@@ -48,7 +48,12 @@ fn cosine(left: RowView<'_>, right: RowView<'_>) -> f64 {
             }
         }
     }
-    let length = |row: RowView<'_>| row.iter().map(|(_, v)| f64::from(v).powi(2)).sum::<f64>().sqrt();
+    let length = |row: RowView<'_>| {
+        row.iter()
+            .map(|(_, v)| maths::square(f64::from(v)))
+            .sum::<f64>()
+            .sqrt()
+    };
     let lengths = length(left) * length(right);
     if lengths > 0.0 { product / lengths } else { 0.0 }
 }

@@ -1,5 +1,6 @@
 //! Figures as SVG: quality against cost, one point per method, and the line of those that nobody beats.
 
+use memoir::maths;
 use memoir_report::chart::{Axis, Chart, GREY, ORANGE, Scale, side_by_side};
 use memoir_report::sizes::show_size;
 
@@ -33,14 +34,21 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 fn cost_axis(points: &[Point], cost: Measure) -> Axis {
     let (low, high) = range(points.iter().map(|point| point.cost));
     let range = (low / 1.6, high * 1.6);
-    let (first, last) = (range.0.log10().floor() as i32, range.1.log10().ceil() as i32);
+    let (first, last) = (
+        maths::log10(range.0).floor() as i32,
+        maths::log10(range.1).ceil() as i32,
+    );
     // Few decades need steps within them.
     let steps: &[f64] = if last - first <= 3 {
         &[1.0, 2.0, 5.0]
     } else {
         &[1.0]
     };
-    let values = (first..=last).flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
+    let values = (first..=last).flat_map(|power| {
+        steps
+            .iter()
+            .map(move |step| step * maths::powf(10.0, f64::from(power)))
+    });
     Axis {
         name: format!("{} (logarithmic)", cost.name()),
         range,

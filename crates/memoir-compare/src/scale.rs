@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use memoir::maths;
 use serde::Deserialize;
 
 use crate::experiment::DataSet;
@@ -135,8 +136,8 @@ impl Scale {
             .iter()
             .filter_map(|&factor| {
                 Some((
-                    factor.ln(),
-                    value(tables, &name(dimension, factor), method, measure)?.ln(),
+                    maths::ln(factor),
+                    maths::ln(value(tables, &name(dimension, factor), method, measure)?),
                 ))
             })
             .collect();
@@ -179,7 +180,10 @@ impl Scale {
             .zip(target.sizes.values())
             .zip(self.base.values())
         {
-            cost *= (size / base).powf(self.exponent(tables, method, dimension, Measure::TrainCpu)?);
+            cost *= maths::powf(
+                size / base,
+                self.exponent(tables, method, dimension, Measure::TrainCpu)?,
+            );
         }
         Some(cost)
     }
@@ -216,7 +220,7 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(part).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let spread: f64 = points.iter().map(|point| maths::square(point.0 - x)).sum();
     let common: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
     (spread > 0.0).then(|| common / spread)
 }
@@ -228,9 +232,9 @@ mod tests {
     #[test]
     fn slopes_of_powers_are_their_exponents() {
         let of_power = |exponent: f64| -> Vec<_> {
-            [1.0f64, 2.0, 4.0, 8.0]
+            [1.0, 2.0, 4.0, 8.0]
                 .iter()
-                .map(|x| (x.ln(), (3.0 * x.powf(exponent)).ln()))
+                .map(|x| (maths::ln(x), maths::ln(3.0 * maths::powf(x, exponent))))
                 .collect()
         };
         for exponent in [0.0, 0.5, 1.0, 2.0] {

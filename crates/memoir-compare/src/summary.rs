@@ -2,6 +2,7 @@
 //! Pareto front.
 
 use memoir::eval::FrequencyBand;
+use memoir::maths;
 use memoir_report::sizes::show_size;
 
 use crate::results::{Outcome, Status};
@@ -124,7 +125,7 @@ impl Spread {
             return None;
         }
         let mean = values.iter().sum::<f64>() / runs as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let squares: f64 = values.iter().map(|value| maths::square(value - mean)).sum();
         let deviation = (squares / (runs - 1).max(1) as f64).sqrt();
         Some(Self {
             mean,
@@ -140,7 +141,7 @@ impl Spread {
         if self.runs < 2 || other.runs < 2 {
             return false;
         }
-        let variance = |spread: &Self| spread.deviation.powi(2) / spread.runs as f64;
+        let variance = |spread: &Self| maths::square(spread.deviation) / spread.runs as f64;
         let error = (variance(self) + variance(other)).sqrt();
         (self.mean - other.mean).abs() < 2.0 * error
     }

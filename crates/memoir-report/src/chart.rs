@@ -62,7 +62,7 @@ impl Axis {
     fn share(&self, value: f64) -> f64 {
         let spread = |value: f64| match self.scale {
             Scale::Linear => value,
-            Scale::Logarithmic => value.log10(),
+            Scale::Logarithmic => libm::log10(value),
         };
         let (from, to) = (spread(self.range.0), spread(self.range.1));
         (spread(value) - from) / (to - from)

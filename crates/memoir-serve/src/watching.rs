@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use memoir::maths;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -105,7 +106,7 @@ fn stability_index(before: &[u64; BINS], after: &[u64; BINS]) -> f64 {
     (0..BINS)
         .map(|bin| {
             let (before, after) = (share(before, bin), share(after, bin));
-            (after - before) * (after / before).ln()
+            (after - before) * maths::ln(after / before)
         })
         .sum()
 }

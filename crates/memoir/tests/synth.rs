@@ -8,7 +8,7 @@ use std::path::Path;
 
 use memoir::synth::{Generator, Part, SynthParams};
 use memoir::text::{RowNeeds, Weighting, WeightingScheme};
-use memoir::{Error, LabelSets, Rows, Session};
+use memoir::{Error, LabelSets, Rows, Session, maths};
 
 fn session(threads: usize, seed: u64) -> Session<'static> {
     Session::new(NonZeroUsize::new(threads).unwrap())
@@ -50,7 +50,7 @@ fn exponent(mut counts: Vec<usize>, low: usize, high: usize) -> f64 {
         let window = &counts[rank - rank / 4..rank + rank / 4];
         window.iter().sum::<usize>() as f64 / window.len() as f64
     };
-    (mean(low) / mean(high)).ln() / (high as f64 / low as f64).ln()
+    maths::ln(mean(low) / mean(high)) / maths::ln(high as f64 / low as f64)
 }
 
 #[test]

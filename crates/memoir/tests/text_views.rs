@@ -3,7 +3,7 @@
 use memoir::text::TextSettings;
 use memoir::train::SoftmaxParams;
 use memoir::train::softmax::Effort;
-use memoir::{Catalogue, Classifier, Model};
+use memoir::{Catalogue, Classifier, Model, maths};
 
 const VIEWS: &str = "words,pairs:0.5/stems,pairs:0.25,chars4";
 
@@ -69,8 +69,8 @@ fn a_model_of_views_scores_the_mean_of_models_of_each() {
                 found.map_or(0.0, |found| found.1)
             };
             let wanted = f32::midpoint(of_class(&of_views[0]), of_class(&of_views[1]));
-            squares += (mean - wanted).powi(2);
-            size += wanted.powi(2);
+            squares += maths::square(mean - wanted);
+            size += maths::square(wanted);
             count += 1;
         }
     }

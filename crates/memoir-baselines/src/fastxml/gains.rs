@@ -1,6 +1,6 @@
 //! What a label of a row is worth: 1 in `fastxml`, the inverse of the label's propensity in `pfastrexml`.
 
-use memoir::Dataset;
+use memoir::{Dataset, maths};
 
 /// Worth of each class's labels, and of each row's label set.
 #[derive(Debug)]
@@ -35,10 +35,14 @@ impl Gains {
 ///
 /// Fewer than three rows would make `C` negative; it is then 0 and every label certain.
 pub(super) fn propensity(count: u64, rows: u64, a: f64, b: f64) -> f64 {
-    let scale = ((rows as f64).ln() - 1.0).max(0.0) * (b + 1.0).powf(a);
+    let scale = (maths::ln(rows as f64) - 1.0).max(0.0) * maths::powf(b + 1.0, a);
     // Written as a power, so that `count + b = 0` gives an infinite term and propensity 0 rather than NaN.
     let base = count as f64 + b;
-    let term = if scale == 0.0 { 0.0 } else { scale * base.powf(-a) };
+    let term = if scale == 0.0 {
+        0.0
+    } else {
+        scale * maths::powf(base, -a)
+    };
     (1.0 / (1.0 + term)).max(1e-12)
 }
 
@@ -50,7 +54,7 @@ pub(super) fn ideal_dcg(labels: usize) -> f64 {
 
 /// What a label at `rank` (from 1) counts.
 pub(super) fn discount(rank: usize) -> f64 {
-    1.0 / (1.0 + rank as f64).log2()
+    1.0 / maths::log2(1.0 + rank as f64)
 }
 
 #[cfg(test)]

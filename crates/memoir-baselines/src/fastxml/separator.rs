@@ -8,7 +8,7 @@
 //! search, so that the objective never rises (Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized
 //! Logistic Regression", 2012).
 
-use memoir::{Result, Rows, Session};
+use memoir::{Result, Rows, Session, maths};
 
 use super::partition::Numbering;
 
@@ -148,9 +148,9 @@ struct Solver<'a> {
 /// `ln(1 + exp(-margin))` without overflow.
 fn logistic(margin: f64) -> f64 {
     if margin > 0.0 {
-        (-margin).exp().ln_1p()
+        maths::ln_1p(maths::exp(-margin))
     } else {
-        margin.exp().ln_1p() - margin
+        maths::ln_1p(maths::exp(margin)) - margin
     }
 }
 
@@ -176,7 +176,7 @@ impl Solver<'_> {
         let mut slopes = Vec::with_capacity(self.scores.len());
         let mut curvatures = Vec::with_capacity(self.scores.len());
         for ((score, sign), cost) in self.scores.iter().zip(&self.signs).zip(self.costs) {
-            let miss = 1.0 / (1.0 + (sign * score).exp());
+            let miss = 1.0 / (1.0 + maths::exp(sign * score));
             slopes.push(-sign * cost * miss);
             curvatures.push(cost * miss * (1.0 - miss));
         }

@@ -4,7 +4,7 @@
 //! With `μ_l` the mean of the rows of class `l`: `P(l | x) = 1 / (1 + exp(γ/2 |x - μ_l|²))`.
 
 use memoir::model::{Storage, Tensor, TensorSource};
-use memoir::{Dataset, Result, RowView, Session};
+use memoir::{Dataset, Result, RowView, Session, maths};
 use rayon::prelude::*;
 
 use crate::ranking::check_offsets;
@@ -111,7 +111,7 @@ impl Tail {
         }
         let distance = (squared_norm + self.squares[class] - 2.0 * product).max(0.0);
         let exponent = gamma / 2.0 * distance;
-        alpha * share.ln() - (1.0 - alpha) * (exponent + (-exponent).exp().ln_1p())
+        alpha * maths::ln(share) - (1.0 - alpha) * (exponent + maths::ln_1p(maths::exp(-exponent)))
     }
 }
 

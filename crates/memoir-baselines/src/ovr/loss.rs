@@ -1,5 +1,7 @@
 //! The losses of one-vs-rest: each says how its dual variable moves when all others stand still.
 
+use memoir::maths;
+
 /// A loss of the margin `y w·x`, and its dual.
 pub(super) trait Loss: Copy + Send + Sync {
     /// The loss at a margin, before it is multiplied by the row's cost.
@@ -65,17 +67,17 @@ impl Logistic {
 impl Loss for Logistic {
     fn at(self, margin: f64) -> f64 {
         // ln(1 + exp(-m)) without overflow on either side.
-        (-margin).max(0.0) + (-margin.abs()).exp().ln_1p()
+        (-margin).max(0.0) + maths::ln_1p(maths::exp(-margin.abs()))
     }
 
     fn conjugate(self, variable: f64, cost: f64) -> f64 {
-        let entropy = |part: f64| if part > 0.0 { part * part.ln() } else { 0.0 };
-        entropy(variable) + entropy(cost - variable) - cost * cost.ln()
+        let entropy = |part: f64| if part > 0.0 { part * maths::ln(part) } else { 0.0 };
+        entropy(variable) + entropy(cost - variable) - cost * maths::ln(cost)
     }
 
     fn violation(self, variable: f64, margin: f64, cost: f64) -> f64 {
         if variable > 0.0 && variable < cost {
-            ((variable / (cost - variable)).ln() + margin).abs()
+            (maths::ln(variable / (cost - variable)) + margin).abs()
         } else {
             f64::INFINITY
         }
@@ -88,7 +90,7 @@ impl Loss for Logistic {
         let mut low = -margin - squared_norm * (cost - variable);
         let mut high = -margin + squared_norm * variable;
         let mut t = -margin;
-        let mut value = cost / (1.0 + (-t).exp());
+        let mut value = cost / (1.0 + maths::exp(-t));
         let mut moved = high - low;
         for _ in 0..Self::STEPS {
             let excess = t + margin + squared_norm * (value - variable);
@@ -110,7 +112,7 @@ impl Loss for Logistic {
             };
             moved = (next - t).abs();
             t = next;
-            value = cost / (1.0 + (-t).exp());
+            value = cost / (1.0 + maths::exp(-t));
         }
         value
     }

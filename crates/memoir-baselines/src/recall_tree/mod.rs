@@ -29,7 +29,7 @@ mod tests;
 use memoir::catalogue::AlgorithmParams;
 use memoir::params::Kind;
 use memoir::train::{TrainRequest, Trained, Trainer};
-use memoir::{Dataset, Error, Result, Session, parameters};
+use memoir::{Dataset, Error, Result, Session, maths, parameters};
 use rand::seq::SliceRandom;
 
 use nodes::{NO_CHILD, Node};
@@ -151,7 +151,7 @@ struct Learner<'a> {
 impl<'a> Learner<'a> {
     fn new(params: &RecallTree, data: &'a Dataset) -> Self {
         let classes = data.classes.len().max(1);
-        let levels = (classes as f64).log2().ceil();
+        let levels = maths::log2(classes as f64).ceil();
         let max_candidates = params
             .max_candidates
             .unwrap_or(params.candidates_per_level.saturating_mul(levels as usize));

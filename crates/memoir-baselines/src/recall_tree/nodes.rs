@@ -1,6 +1,7 @@
 //! The tree while it grows: which classes each node has seen, how mixed they are, and how often the node's
 //! candidate list holds the right one.
 
+use memoir::maths;
 use rustc_hash::FxHashMap;
 
 /// Child number of a node that has none; the root is nobody's child.
@@ -28,7 +29,7 @@ fn n_ln_n(count: u64) -> f64 {
     if count == 0 {
         0.0
     } else {
-        count as f64 * (count as f64).ln()
+        count as f64 * maths::ln(count as f64)
     }
 }
 

@@ -2,7 +2,7 @@
 //! router) and a weight for each feature, found by hashing the two. Collisions share a weight, as in Vowpal
 //! Wabbit.
 
-use memoir::{RowView, choices};
+use memoir::{RowView, choices, maths};
 
 choices! {
     /// A loss of a linear function at its margin (score times the wanted sign).
@@ -18,7 +18,7 @@ impl Loss {
     /// How strongly the loss pulls the score towards the wanted sign: minus its derivative by the margin.
     pub(super) fn pull(self, margin: f32) -> f32 {
         match self {
-            Self::Logistic => 1.0 / (1.0 + margin.exp()),
+            Self::Logistic => 1.0 / (1.0 + maths::exp(margin)),
             Self::Hinge => f32::from(margin < 1.0),
         }
     }

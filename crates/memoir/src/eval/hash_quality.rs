@@ -9,15 +9,17 @@ use std::f64::consts::PI;
 
 use serde::Serialize;
 
+use crate::maths;
+
 /// Probability that one sign of two vectors with this inner product agrees.
 pub fn agreement(inner_product: f64) -> f64 {
-    1.0 - inner_product.clamp(-1.0, 1.0).acos() / PI
+    1.0 - maths::acos(inner_product.clamp(-1.0, 1.0)) / PI
 }
 
 /// `rho(c, S) = log p1 / log p2` with p1 the agreement at S and p2 the one at cS: 0 is free, 1 is a full
 /// scan.
 pub fn hash_quality(c: f64, s: f64) -> f64 {
-    let (near, far) = (agreement(s).ln(), agreement(c * s).ln());
+    let (near, far) = (maths::ln(agreement(s)), maths::ln(agreement(c * s)));
     // At S = 1 all signs agree: both logarithms are 0 only where c is 1, too, and then nothing can be told
     // apart.
     if near == 0.0 && far == 0.0 {
@@ -67,7 +69,7 @@ impl SearchExponent {
     /// How many times longer a search among `many` vectors takes than one among `few`, if the slowest level
     /// decides.
     pub fn growth(&self, few: usize, many: usize) -> f64 {
-        (many as f64 / few as f64).powf(self.slowest)
+        maths::powf(many as f64 / few as f64, self.slowest)
     }
 }
 

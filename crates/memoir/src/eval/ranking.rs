@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::maths;
 use crate::sparse::Scored;
 
 /// The measures of the `k` best classes, each the mean over rows.
@@ -95,7 +96,7 @@ impl Ranking {
 
 /// What a label is worth at this rank, counted from 0.
 fn gain(rank: usize) -> f64 {
-    1.0 / ((rank + 2) as f64).log2()
+    1.0 / maths::log2((rank + 2) as f64)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::maths;
+
 /// The paper's empirical loss: mean of `(1 - m / rho)_+` over the margins.
 pub fn hinge_loss(margins: &[f64], rho: f64) -> f64 {
     let losses = margins.iter().map(|margin| (1.0 - margin / rho).max(0.0));
@@ -77,8 +79,8 @@ impl Theorem1 {
         let loss = (1.0 + epsilon) * printed_loss + excess;
         let factor = 4.0 * input.classes as f64 / input.rho;
         let rademacher_term = factor * input.rademacher;
-        let kernel_term = factor * (input.radius.powi(2) * input.norm.powi(2) / n).sqrt();
-        let confidence_term = 3.0 * ((4.0 / input.delta).ln() / (2.0 * n)).sqrt();
+        let kernel_term = factor * (maths::square(input.radius) * maths::square(input.norm) / n).sqrt();
+        let confidence_term = 3.0 * (maths::ln(4.0 / input.delta) / (2.0 * n)).sqrt();
         let rademacher_bound = loss + rademacher_term + confidence_term;
         let kernel_bound = loss + kernel_term + confidence_term;
         Self {
@@ -120,8 +122,8 @@ impl Theorem2 {
     pub fn new(lambda: f64, n: u64, epsilon: f64, delta_hat: f64, delta: f64) -> Self {
         let (root, n) = (lambda.sqrt(), n.max(1) as f64);
         let c = root + 2.0 + epsilon;
-        let distortion = (1.0 - delta_hat) * epsilon * root + delta_hat + ((1.0 / delta).ln() / n).sqrt();
-        let printed_optimisation_term = c * (1.0 + n.ln()) / (2.0 * lambda * n);
+        let distortion = (1.0 - delta_hat) * epsilon * root + delta_hat + (maths::ln(1.0 / delta) / n).sqrt();
+        let printed_optimisation_term = c * (1.0 + maths::ln(n)) / (2.0 * lambda * n);
         Self {
             c,
             printed_optimisation_term,
@@ -158,8 +160,8 @@ impl Theorem3 {
         let sum: f64 = steps.iter().sum();
         let last = steps.last().copied().unwrap_or(1.0);
         Self {
-            start_term: radius.powi(2) / (2.0 * steps.len().max(1) as f64 * last),
-            step_term: gradient.powi(2) / 2.0 * sum,
+            start_term: maths::square(radius) / (2.0 * steps.len().max(1) as f64 * last),
+            step_term: maths::square(gradient) / 2.0 * sum,
             inexactness_term: radius * gradient * 2.0 * epsilon * sum,
         }
     }

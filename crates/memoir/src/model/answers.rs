@@ -10,7 +10,7 @@ use crate::eval::{Report, evaluate};
 use crate::prepare::{Extras, stream_with_extras};
 use crate::sparse::{RowView, Rows, Scored};
 use crate::text::TextScratch;
-use crate::{Catalogue, Result, Session};
+use crate::{Catalogue, Result, Session, maths};
 
 /// Scores that the probability of an answer is a share of, where a model is not calibrated: those of lower
 /// ranks add next to nothing.
@@ -146,7 +146,7 @@ pub fn score_shares(best: &mut [Scored]) {
     let Some(&Scored { score: highest, .. }) = best.first() else {
         return;
     };
-    let weight = |scored: &Scored| f64::from(scored.score - highest).exp();
+    let weight = |scored: &Scored| maths::exp(f64::from(scored.score - highest));
     let sum: f64 = best.iter().map(weight).sum();
     for scored in best {
         scored.score = (weight(scored) / sum) as f32;

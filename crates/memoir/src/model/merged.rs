@@ -11,8 +11,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadScorer, NewNumbers, Precision, Scorer, Scratch, Tensor};
-use crate::Result;
 use crate::sparse::{RowView, Scored};
+use crate::{Result, maths};
 
 /// Members that are asked for, so that there are as many classes as wanted.
 pub(super) const SEARCHED: usize = 256;
@@ -129,7 +129,7 @@ impl Merged {
             let slot = &mut slots[class as usize];
             if let Some(sum) = sums.get_mut(*slot as usize) {
                 if rank < ADDED {
-                    sum.others += (SHARPNESS * f64::from(member.score - sum.largest)).exp();
+                    sum.others += maths::exp(SHARPNESS * f64::from(member.score - sum.largest));
                 }
             } else {
                 *slot = sums.len() as u32;
@@ -143,7 +143,7 @@ impl Merged {
         out.clear();
         out.extend(sums.iter().map(|sum| {
             let more = match self.rule {
-                Rule::LogSum => sum.others.ln_1p() / SHARPNESS,
+                Rule::LogSum => maths::ln_1p(sum.others) / SHARPNESS,
                 Rule::Largest => 0.0,
             };
             Scored {

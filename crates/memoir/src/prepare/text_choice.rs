@@ -10,7 +10,7 @@ use crate::model::calibration::SET_CANDIDATES;
 use crate::sparse::Scored;
 use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, WordSource, choose};
 use crate::train::{SoftmaxParams, TrainRequest, average_best, hold_out};
-use crate::{Result, Session};
+use crate::{Result, Session, maths};
 
 /// Answers that are looked at.
 const ANSWERS: usize = 5;
@@ -128,7 +128,7 @@ pub(crate) fn judge(views: Vec<(Dataset, Dataset)>, session: &Session<'_>) -> Re
         };
         best.truncate(ANSWERS);
         let labels = labels.row(row);
-        let gain = |rank: usize| 1.0 / ((rank + 2) as f64).log2();
+        let gain = |rank: usize| 1.0 / maths::log2((rank + 2) as f64);
         let hits = (0..best.len()).filter(|&rank| labels.contains(&best[rank].class));
         let found: f64 = hits.clone().map(gain).sum();
         let ideal: f64 = (0..labels.len().min(ANSWERS)).map(gain).sum();

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::maths;
 use crate::sparse::RowView;
 
 /// A sorted sparse vector that can grow.
@@ -66,9 +67,9 @@ impl SparseVector {
             let taken: f64 = self
                 .values
                 .iter()
-                .map(|value| f64::from(value.abs().min(truncation.threshold)).powi(2))
+                .map(|value| maths::square(f64::from(value.abs().min(truncation.threshold))))
                 .sum();
-            if taken > f64::from(truncation.limit).powi(2) * self.squared_norm() {
+            if taken > maths::square(f64::from(truncation.limit)) * self.squared_norm() {
                 return;
             }
         }

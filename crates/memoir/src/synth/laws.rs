@@ -1,5 +1,7 @@
 //! The distributions: power laws for ranks and class sizes.
 
+use crate::maths;
+
 /// Ranks `0..count` with probability close to proportional to `(rank + shift)^-exponent`, from uniform
 /// numbers.
 ///
@@ -34,9 +36,9 @@ impl PowerLaw {
 
     fn integral(&self, x: f64) -> f64 {
         if self.is_harmonic() {
-            x.ln()
+            maths::ln(x)
         } else {
-            x.powf(1.0 - self.exponent)
+            maths::powf(x, 1.0 - self.exponent)
         }
     }
 
@@ -44,9 +46,9 @@ impl PowerLaw {
     pub(super) fn rank(&self, uniform: f64) -> u32 {
         let y = self.low + uniform * (self.high - self.low);
         let x = if self.is_harmonic() {
-            y.exp()
+            maths::exp(y)
         } else {
-            y.powf(1.0 / (1.0 - self.exponent))
+            maths::powf(y, 1.0 / (1.0 - self.exponent))
         };
         ((x - self.shift).max(0.0) as u32).min(self.count - 1)
     }
@@ -58,7 +60,7 @@ pub(super) fn class_sizes(rows: u64, classes: u32, exponent: f64) -> Vec<u64> {
     let least = u64::from(rows >= u64::from(classes));
     let free = rows - least * u64::from(classes);
     let shares: Vec<f64> = (0..classes)
-        .map(|rank| (f64::from(rank) + 1.0).powf(-exponent))
+        .map(|rank| maths::powf(f64::from(rank) + 1.0, -exponent))
         .collect();
     let total: f64 = shares.iter().sum();
     let mut sum = 0.0;

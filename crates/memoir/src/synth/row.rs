@@ -1,12 +1,13 @@
 //! One row: which features a row of a given class has.
 
 use rand::RngExt;
-use rand_distr::{Distribution, LogNormal};
+use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::laws::PowerLaw;
 use super::params::SynthParams;
+use crate::maths;
 
 /// Children of each node of the topic tree.
 pub(super) const SIBLINGS: u32 = 10;
@@ -39,7 +40,8 @@ pub(super) struct RowLaw {
     seed: u64,
     classes: u32,
     features: u32,
-    length: LogNormal<f64>,
+    /// Mean of the logarithm of a row's length.
+    mean_log_length: f64,
     background: PowerLaw,
     mixed_rows: f64,
     /// Chance that a draw comes from the topic of the class, its parent, its grandparent; running sums.
@@ -52,12 +54,13 @@ impl RowLaw {
         let all = own * (1.0 + ABOVE[0] + ABOVE[1]);
         let own = own * (MOST_FROM_TOPICS / all).min(1.0);
         // The mean of a log-normal distribution is exp(mu + sigma^2 / 2); rounding up adds a half.
-        let mean = (params.row_length - 0.5).max(0.5).ln() - LENGTH_SPREAD * LENGTH_SPREAD / 2.0;
+        let mean_log_length =
+            maths::ln((params.row_length - 0.5).max(0.5)) - LENGTH_SPREAD * LENGTH_SPREAD / 2.0;
         Self {
             seed,
             classes: params.classes,
             features: params.features,
-            length: LogNormal::new(mean, LENGTH_SPREAD).expect("the spread is a positive constant"),
+            mean_log_length,
             background: PowerLaw::new(
                 params.features,
                 HEAD * f64::from(params.features),
@@ -77,7 +80,10 @@ impl RowLaw {
         draws: &mut Vec<u32>,
         counts: &mut Vec<(u32, u32)>,
     ) {
-        let wanted = (self.length.sample(random).ceil() as usize).clamp(1, self.features as usize);
+        // In single precision, so that it does not matter which logarithm `rand_distr` calls.
+        let normal: f32 = StandardNormal.sample(random);
+        let length = maths::exp(self.mean_log_length + LENGTH_SPREAD * f64::from(normal));
+        let wanted = (length.ceil() as usize).clamp(1, self.features as usize);
         let sibling = (random.random::<f64>() < self.mixed_rows).then(|| self.sibling(class, random));
         draws.clear();
         counts.clear();

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::dataset::{CalibrationSplit, LabelSets, RowsByClass};
+use crate::maths;
 use crate::sparse::Rows;
 
 /// For each feature `H / ln n`: 0 if all its occurrences are with one class, 1 if each is with another.
@@ -102,7 +103,7 @@ impl SpreadSums {
             self.occurrences[feature as usize] += count;
             // Most features occur once with a class, and the logarithm of 1 is 0.
             if count > 1.0 {
-                self.gathered[feature as usize] += count * count.ln();
+                self.gathered[feature as usize] += count * maths::ln(count);
             }
         }
     }
@@ -111,7 +112,7 @@ impl SpreadSums {
     pub(crate) fn finish(self) -> Vec<f32> {
         let spread = |(&n, &sum): (&f64, &f64)| {
             if n > 1.0 {
-                (1.0 - sum / n / n.ln()) as f32
+                (1.0 - sum / n / maths::ln(n)) as f32
             } else {
                 0.0
             }

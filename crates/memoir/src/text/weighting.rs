@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::class_spread::class_spread;
 use crate::dataset::LabelSets;
 use crate::sparse::{Rows, Storage};
-use crate::{Result, Session};
+use crate::{Result, Session, maths};
 
 /// What is done to the values of a row. Fitted on training rows, saved in the model, applied to every later
 /// row.
@@ -263,7 +263,7 @@ impl Weighting {
         let together = self
             .blocks
             .iter()
-            .map(|block| f64::from(block.weight).powi(2))
+            .map(|block| maths::square(f64::from(block.weight)))
             .sum::<f64>()
             .sqrt();
         let mut factors = [0.0; MOST_BLOCKS];
@@ -281,7 +281,7 @@ impl Weighting {
     fn divisor(&self, length: f64, mean_length: f32) -> f64 {
         match f64::from(self.length_power) {
             1.0 => length,
-            power => length.powf(power) * f64::from(mean_length).powf(1.0 - power),
+            power => maths::powf(length, power) * maths::powf(f64::from(mean_length), 1.0 - power),
         }
     }
 
@@ -290,7 +290,7 @@ impl Weighting {
         if self.scheme == WeightingScheme::LogTfIdf {
             for value in values.iter_mut() {
                 *value = if *value > 0.0 {
-                    (1.0 + value.ln()).max(0.0)
+                    (1.0 + maths::ln(*value)).max(0.0)
                 } else {
                     0.0
                 };
@@ -341,7 +341,7 @@ impl BlockScale {
 
 /// `ln((1 + n) / (1 + df)) + 1`.
 pub(super) fn inverse_frequency(rows: u64, frequency: u32) -> f64 {
-    ((1.0 + rows as f64) / (1.0 + f64::from(frequency))).ln() + 1.0
+    maths::ln((1.0 + rows as f64) / (1.0 + f64::from(frequency))) + 1.0
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::upper_levels::{LEAST_ROWS, mean_and_error};
-use crate::Session;
 use crate::catalogue::Method;
 use crate::class_vocabulary::{ClassVocabulary, TermKind};
 use crate::dataset::{CalibrationSplit, Dataset};
@@ -15,6 +14,7 @@ use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Found, Mixed, Model, NameFeatures, NameMatches, NameWeights, Scorer, Scratch};
 use crate::sparse::{RowView, Rows, Scored};
 use crate::text::{AnalyzerScratch, Preprocessing};
+use crate::{Session, maths};
 
 /// How much a name may count, for a name of rarity 1.
 const WEIGHTS: [f32; 5] = [0.0, 0.05, 0.1, 0.2, 0.3];
@@ -160,7 +160,7 @@ impl SearchedRow {
 
     /// The NDCG of the first classes.
     fn quality(&self, weights: NameWeights) -> f64 {
-        let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+        let gain = |rank: usize| 1.0 / maths::log2(rank as f64 + 2.0);
         let best = self.with_names(weights);
         let ranks = best.iter().take(RANKED).enumerate();
         let right = ranks.filter(|(_, scored)| self.labels.contains(&scored.class));
@@ -235,7 +235,7 @@ fn names_of(
         };
         let rarity = |&feature: &u32| {
             let rows_with = frequency.get(feature as usize).copied().unwrap_or(0);
-            ((rows as f64 + 1.0) / (f64::from(rows_with) + 0.5)).ln() / RARITY_UNIT
+            maths::ln((rows as f64 + 1.0) / (f64::from(rows_with) + 0.5)) / RARITY_UNIT
         };
         let rarity = telling.iter().map(rarity).fold(0.0, f64::max);
         *name = Some((features, rarity as f32));

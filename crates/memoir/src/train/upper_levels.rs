@@ -19,7 +19,7 @@ use crate::model::{Level, Model};
 use crate::shards::Shard;
 use crate::sparse::Rows;
 use crate::text::Preprocessing;
-use crate::{Result, Session};
+use crate::{Result, Session, maths};
 
 /// The levels that are learned: those whose number of groups is nearest to these powers of the number of
 /// classes. Few groups tell little of a class, and many have hardly more rows than the classes.
@@ -263,8 +263,8 @@ fn choose_levels(hierarchy: &Hierarchy<'_>, classes: usize) -> Vec<Groups> {
         .collect();
     let mut chosen = Vec::new();
     for power in POWERS {
-        let wanted = power * (classes as f64).ln();
-        let distance = |groups: &Groups| ((groups.count as f64).ln() - wanted).abs();
+        let wanted = power * maths::ln(classes as f64);
+        let distance = |groups: &Groups| (maths::ln(groups.count as f64) - wanted).abs();
         let nearest = (0..fit.len()).min_by(|&a, &b| distance(&fit[a]).total_cmp(&distance(&fit[b])));
         chosen.extend(nearest.map(|nearest| fit.remove(nearest)));
     }

@@ -9,7 +9,7 @@ use super::Settings;
 use crate::catalogue::Algorithm;
 use crate::params::{Kind, Parameters, Spec, Value};
 use crate::text::TextSettings;
-use crate::{Error, Result, Session};
+use crate::{Error, Result, Session, maths};
 
 /// Parameters that do not change what is learned, or only how rivals are searched.
 const LEFT_ALONE: [&str; 8] = [
@@ -182,7 +182,7 @@ fn value(spec: &Spec, resolved: Option<&Value>, random: &mut impl Rng) -> Option
         Some(Value::Auto) | None => resolved,
         other => other.as_ref(),
     };
-    let factor = random.random_range(-DOUBLINGS..=DOUBLINGS).exp2();
+    let factor = maths::exp2(random.random_range(-DOUBLINGS..=DOUBLINGS));
     let upwards = random.random_bool(0.5);
     match (spec.kind, centre) {
         (Kind::Integer(low, high), Some(Value::Integer(centre))) => {
@@ -201,7 +201,7 @@ fn value(spec: &Spec, resolved: Option<&Value>, random: &mut impl Rng) -> Option
                 centre + random.random_range(-SHARE_STEP..=SHARE_STEP)
             } else if *centre == 0.0 {
                 // A hundredth to one: what has no size yet gives no hint of it.
-                10f64.powf(random.random_range(-2.0..=0.0))
+                maths::powf(10.0, random.random_range(-2.0..=0.0))
             } else {
                 centre * factor
             };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use memoir::maths;
+
 use super::*;
 
 /// A model file as the document describes it.
@@ -137,13 +139,13 @@ impl Reader {
         let weights = self.f32("weighting.feature_weights");
         let mut row: Vec<(usize, f32)> = counts
             .iter()
-            .map(|(&feature, count)| (feature, (1.0 + count.ln()) * weights[feature]))
+            .map(|(&feature, count)| (feature, (1.0 + maths::ln(*count)) * weights[feature]))
             .collect();
         let squares = row.iter().map(|(_, value)| f64::from(*value) * f64::from(*value));
         let norm = squares.sum::<f64>().sqrt();
         let power = preprocessing["length_power"].as_f64().unwrap();
         let mean = preprocessing["mean_length"].as_f64().unwrap();
-        let divisor = norm.powf(power) * mean.powf(1.0 - power);
+        let divisor = maths::powf(norm, power) * maths::powf(mean, 1.0 - power);
         for (_, value) in &mut row {
             *value = (f64::from(*value) / divisor) as f32;
         }

@@ -92,7 +92,8 @@ fn liblinear_primal(data: &Dataset, path: &Path) -> Result<f64> {
         } else {
             for (column, score) in scores.iter().enumerate() {
                 let margin = if is_right(column) { *score } else { -score };
-                objective += (1.0 - margin).max(0.0).powi(2);
+                let short = (1.0 - margin).max(0.0);
+                objective += short * short;
             }
         }
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CANDIDATES;
+use crate::maths;
 use crate::sparse::Scored;
 
 /// Number of weights of the regression.
@@ -60,7 +61,7 @@ impl Evidence {
         Self {
             temperature,
             top: top * temperature,
-            mass: distances.map(f64::exp).sum(),
+            mass: distances.map(maths::exp).sum(),
             scarcity: 1.0 / known.max(1) as f64,
         }
     }
@@ -70,10 +71,10 @@ impl Evidence {
     pub(super) fn terms(&self, score: f32) -> [f64; TERMS] {
         let score = f64::from(score).max(-1e30) * self.temperature;
         let distance = score - self.top;
-        let own = distance.exp();
+        let own = maths::exp(distance);
         // The sum holds the candidate itself; rounding may leave less than nothing of the others.
         let others = (self.mass - own).max(1e-13);
-        let lead = (distance - others.ln()).clamp(-FARTHEST, FARTHEST);
+        let lead = (distance - maths::ln(others)).clamp(-FARTHEST, FARTHEST);
         let clamp = |value: f64| value.clamp(-1e3, 1e3);
         [1.0, lead, clamp(score), clamp(distance), self.scarcity]
     }
@@ -88,7 +89,7 @@ pub(super) fn dot(weights: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
 }
 
 pub(super) fn logistic(log_odds: f64) -> f64 {
-    1.0 / (1.0 + (-log_odds).exp())
+    1.0 / (1.0 + maths::exp(-log_odds))
 }
 
 impl Curve {

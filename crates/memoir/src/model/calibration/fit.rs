@@ -6,6 +6,7 @@ use super::curve::{Curve, Evidence, SIGNS, TERMS, dot, logistic};
 use super::tail::Tail;
 use super::threshold::best_threshold;
 use super::{Basis, Calibration, HeldOutScores};
+use crate::maths;
 
 /// With fewer rows nothing can be said.
 const LEAST_ROWS: usize = 100;
@@ -145,11 +146,11 @@ fn part_of_loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
         // -ln of the probability of what happened is ln(1 + e^x) with x the odds against it: without
         // overflow.
         let wrong_way = if *hit { -log_odds } else { log_odds };
-        let small = (-log_odds.abs()).exp();
+        let small = maths::exp(-log_odds.abs());
         sum += wrong_way.max(0.0);
         product *= 1.0 + small;
         if product > 1e200 {
-            sum += std::mem::replace(&mut product, 1.0).ln();
+            sum += maths::ln(std::mem::replace(&mut product, 1.0));
         }
         let probability = if log_odds < 0.0 { small } else { 1.0 } / (1.0 + small);
         let slope = probability - f64::from(u8::from(*hit));
@@ -161,7 +162,7 @@ fn part_of_loss(examples: &[Example], weights: &[f64; TERMS]) -> Loss {
             }
         }
     }
-    (sum + product.ln(), gradient, second)
+    (sum + maths::ln(product), gradient, second)
 }
 
 /// The weights with the least loss and that loss, where terms whose weight would have the wrong sign are
@@ -303,7 +304,7 @@ fn rising_shares(examples: &[Example], weights: &[f64; TERMS]) -> Vec<(f32, f32)
     }
     let mut knots: Vec<(f32, f32)> = Vec::new();
     for run in runs {
-        let height = (run.share() / (1.0 - run.share())).ln() as f32;
+        let height = maths::ln(run.share() / (1.0 - run.share())) as f32;
         for index in [run.first as f32, run.last as f32] {
             if knots.last().is_none_or(|before| before.0 < index) {
                 knots.push((index, height));

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CANDIDATES, HeldOutScores};
+use crate::maths;
 
 /// The power where no label was found behind the candidates, and bounds for it.
 const USUAL_POWER: f64 = 0.5;
@@ -42,7 +43,7 @@ impl Tail {
                 found += f64::from(u8::from(index.is_some()));
                 // Of others it is known that they are farther behind than all that were looked at.
                 let rank = index.map_or(row.best.len().max(CANDIDATES), |index| index + 1);
-                depth += (rank as f64 / CANDIDATES as f64).ln();
+                depth += maths::ln(rank as f64 / CANDIDATES as f64);
             }
         }
         // One row more of each kind: no share is 0 or 1.
@@ -67,7 +68,7 @@ impl Tail {
 
     /// The share of the tail that the class of this rank has, counted from 1.
     pub(super) fn share_at(self, rank: usize) -> f32 {
-        let beyond = |rank: usize| (CANDIDATES as f64 / rank as f64).powf(f64::from(self.power));
+        let beyond = |rank: usize| maths::powf(CANDIDATES as f64 / rank as f64, f64::from(self.power));
         (beyond(rank - 1) - beyond(rank)) as f32
     }
 

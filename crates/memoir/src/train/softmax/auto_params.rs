@@ -9,6 +9,7 @@ use super::centroids::InitialScale;
 use super::params::{Effort, Rescan, Search, SoftmaxParams};
 use super::rivals::Precision;
 use crate::dataset::Dataset;
+use crate::maths;
 use crate::params::{ParameterType, Value};
 use crate::sparse::RowView;
 use crate::sparse::fixed_point::{Narrow, Posting, WEIGHT_UNITS, quantize_weight};
@@ -70,7 +71,7 @@ impl Shape {
     /// is evidence in hundreds: frequent words then tell which classes are frequent, and nothing else does,
     /// because there is no intercept.
     fn small_classes(&self) -> f32 {
-        1.0 / (1.0 + (self.rows_per_class() * self.labels / MANY_LABELS_PER_CLASS).powi(2))
+        1.0 / (1.0 + maths::square(self.rows_per_class() * self.labels / MANY_LABELS_PER_CLASS))
     }
 
     /// From 0 for short rows to 1 for very long ones.
@@ -148,7 +149,7 @@ impl AutoParams {
         let longest = shape.longest();
         // Fewer classes come near the strongest one where rows are long, and more where rows have several
         // labels.
-        let near = (SHORT_ROW / shape.row_length * shape.labels).powf(0.25);
+        let near = maths::powf(SHORT_ROW / shape.row_length * shape.labels, 0.25);
         let rivals = match (effort, continued) {
             // Weights of old classes are to stay: each is told what it did wrong, and not only that the
             // label should rise.
@@ -186,7 +187,10 @@ impl AutoParams {
                 Search::Exact => Precision::Exact,
                 Search::Rough => Precision::Rough,
             },
-            step_size: number(params.step_size, (2.5 + 0.8 * longest) / shape.labels.powf(0.3)),
+            step_size: number(
+                params.step_size,
+                (2.5 + 0.8 * longest) / maths::powf(shape.labels, 0.3),
+            ),
             // Long rows get few passes, so their steps stay longer.
             last_step_size: number(
                 params.last_step_size,
@@ -225,7 +229,7 @@ impl AutoParams {
     /// Many rows per class teach something new in every pass. Long rows overlap in many features, so each
     /// teaches more at once, and further passes learn them by heart.
     fn passes(shape: &Shape, effort: Effort) -> usize {
-        let passes = 1.7 * (shape.rows_per_class() / shape.row_length).cbrt();
+        let passes = 1.7 * maths::cbrt(shape.rows_per_class() / shape.row_length);
         let passes = match effort {
             Effort::Low => 0.8 * passes,
             Effort::Default | Effort::High => passes,
@@ -243,9 +247,9 @@ impl AutoParams {
     pub(super) fn with_sharpness(mut self, sharpness: f32, params: &SoftmaxParams) -> Self {
         let number = |given: Option<f64>, auto| given.map_or(auto, |given| given as f32);
         let shape = &self.shape;
-        let reliable = 1.25 * shape.rows_per_class().ln();
+        let reliable = 1.25 * maths::ln(shape.rows_per_class());
         // Labels of one row share its features.
-        let shorter = (SHORT_ROW * shape.labels / shape.row_length).powf(0.33);
+        let shorter = maths::powf(SHORT_ROW * shape.labels / shape.row_length, 0.33);
         let length = if shape.continued {
             // Beside weights that were learned, centroids of new classes start short.
             (0.6 * shape.rows_per_class()).clamp(4.0, 8.0)

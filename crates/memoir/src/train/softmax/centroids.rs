@@ -10,7 +10,7 @@ use super::rows::QuantizedRows;
 use crate::dataset::{Dataset, RowsByClass};
 use crate::per_thread::PerThread;
 use crate::sparse::fixed_point::{QuantizedRow, quantize_weight};
-use crate::{Result, Session};
+use crate::{Result, Session, maths};
 
 /// How the first weights are made from the class centroids.
 #[derive(Debug, Clone, Copy)]
@@ -264,11 +264,12 @@ impl<'a> Centroids<'a> {
             }
             let squares = touched
                 .iter()
-                .map(|&feature| sums[feature as usize].powi(2))
+                .map(|&feature| maths::square(sums[feature as usize]))
                 .sum::<f32>();
             let now = window.of_class(class).len() as f32;
             let size = now + self.base(class);
-            let larger = size.powf(self.initial_scale.size_power) * (now / size).powf(LENGTH_POWER);
+            let larger =
+                maths::powf(size, self.initial_scale.size_power) * maths::powf(now / size, LENGTH_POWER);
             // All rows of a class that had others before may count nothing.
             let factor = if squares > 0.0 {
                 self.initial_scale.length * larger / squares.sqrt()

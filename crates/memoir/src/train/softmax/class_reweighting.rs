@@ -15,6 +15,7 @@
 use super::base_weights::BaseWeights;
 use super::gradient::Gradient;
 use crate::dataset::LabelSets;
+use crate::maths;
 use crate::sparse::fixed_point::Posting;
 
 /// The part of the logarithm of shares by which scores are shifted where no old class has rows here;
@@ -72,7 +73,7 @@ impl ClassReweighting {
         let rows = labels.len().max(1) as f32;
         let repeats = base.replay.len() as f32;
         let usual = (rows + base.rows as f32) / rows;
-        let balancing = |class: usize| all[class].max(1.0).powf(-balance);
+        let balancing = |class: usize| maths::powf(all[class].max(1.0), -balance);
         // The mean over the rows stays what it was.
         let labels: f32 = now.iter().map(|&count| count as f32).sum();
         let balanced: f32 = (0..classes)
@@ -90,11 +91,11 @@ impl ClassReweighting {
             let here = now[class] as f32 + REPEATED * repeated[class] as f32;
             let share = here / (rows + REPEATED * repeats);
             let overall = all[class].max(1.0) / (rows + base.rows as f32);
-            strength * ((share / overall + LEAST_SHARE) / (1.0 + LEAST_SHARE)).ln()
+            strength * maths::ln((share / overall + LEAST_SHARE) / (1.0 + LEAST_SHARE))
         };
         let rate = |class: usize| {
             let here = now[class] as f32 / all[class].max(1.0) * usual;
-            here.clamp(LEAST_PACE, 1.0).powf(PACE_POWER)
+            maths::powf(here.clamp(LEAST_PACE, 1.0), PACE_POWER)
         };
         let continued = 0..if base.rows > 0 { classes } else { 0 };
         let repeatable = 0..if repeats > 0.0 { classes } else { 0 };

@@ -13,7 +13,7 @@ use super::weights::LearnedWeights;
 use crate::dataset::LabelSets;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed_point::{Posting, SearchScratch, search};
-use crate::{Result, Session};
+use crate::{Result, Session, maths};
 
 /// Strongest wrong classes that a label is held against.
 const RIVALS: usize = 30;
@@ -90,7 +90,7 @@ fn mean_losses(differences: &[Vec<f32>]) -> [f64; LENGTHS] {
         let mut masses = [0.0; LENGTHS];
         for &difference in label {
             // e to the power of so many times the difference.
-            let odds = f64::from(difference).exp();
+            let odds = maths::exp(f64::from(difference));
             let mut power = 1.0;
             for mass in &mut masses {
                 *mass += power;
@@ -98,7 +98,7 @@ fn mean_losses(differences: &[Vec<f32>]) -> [f64; LENGTHS] {
             }
         }
         for (loss, mass) in losses.iter_mut().zip(masses) {
-            *loss += mass.ln_1p() / differences.len() as f64;
+            *loss += maths::ln_1p(mass) / differences.len() as f64;
         }
     }
     losses

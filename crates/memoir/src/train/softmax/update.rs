@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use super::gradient::Gradient;
 use super::rows::QuantizedRows;
 use super::weights::{FeatureRowMut, LearnedWeights};
-use crate::Session;
 use crate::per_thread::PerThread;
 use crate::sparse::fixed_point::{FeatureRows, Posting, WEIGHT_UNITS, for_each_common, padded};
+use crate::{Session, maths};
 
 /// The gradients of a batch, row by row.
 #[derive(Default)]
@@ -193,13 +193,13 @@ pub(super) fn learning_rates(rows: &QuantizedRows, rare_power: f32) -> Vec<f32> 
 
 /// As above, by the number of rows that hold each feature and the number of entries.
 pub(super) fn rates(counts: Vec<u32>, entries: usize, rare_power: f32) -> Vec<f32> {
-    let logarithm = |count: u32| f64::from(count.max(1)).ln();
+    let logarithm = |count: u32| maths::ln(f64::from(count.max(1)));
     let sum: f64 = counts
         .iter()
         .map(|&count| f64::from(count) * logarithm(count))
         .sum();
     let mean = sum / entries.max(1) as f64;
-    let rate = move |count: u32| (f64::from(rare_power) * (mean - logarithm(count))).exp() as f32;
+    let rate = move |count: u32| maths::exp(f64::from(rare_power) * (mean - logarithm(count))) as f32;
     counts.into_iter().map(rate).collect()
 }
 

@@ -4,12 +4,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::Groups;
-use crate::Session;
 use crate::dataset::Dataset;
 use crate::model::calibration::{HeldOutScores, SET_CANDIDATES};
 use crate::model::{Scorer, Scratch};
 use crate::sparse::Scored;
 use crate::train::Trained;
+use crate::{Session, maths};
 
 /// How much groups may count.
 const WEIGHTS: [f32; 4] = [0.05, 0.1, 0.15, 0.2];
@@ -165,6 +165,10 @@ impl GroupedRow {
 pub(in crate::train) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let spread = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    let spread = values
+        .iter()
+        .map(|value| maths::square(value - mean))
+        .sum::<f64>()
+        / count;
     (mean, (spread / count).sqrt())
 }

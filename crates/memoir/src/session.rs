@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::checkpoint::Checkpoints;
+use crate::shards::Shard;
 use crate::{Error, Result};
 
 /// A flag that asks a running computation to stop; clones share the flag.
@@ -72,11 +73,12 @@ impl Observer for Silent {
 /// What one run may use and whom it tells.
 pub struct Session<'a> {
     seed: u64,
-    pool: rayon::ThreadPool,
+    pool: Arc<rayon::ThreadPool>,
     memory_budget: Option<u64>,
     observer: &'a dyn Observer,
     cancel: Cancel,
     checkpoints: Option<Checkpoints>,
+    shard: Option<&'a Shard>,
 }
 
 /// More threads than any machine has processors for; starting very many would take minutes.
@@ -97,11 +99,12 @@ impl Session<'static> {
             .map_err(|reason| Error::Parameter(format!("cannot start {threads} threads: {reason}")))?;
         Ok(Session {
             seed: 0,
-            pool,
+            pool: Arc::new(pool),
             memory_budget: None,
             observer: &Silent,
             cancel: Cancel::default(),
             checkpoints: None,
+            shard: None,
         })
     }
 }
@@ -140,6 +143,21 @@ impl Session<'_> {
             observer,
             cancel: self.cancel,
             checkpoints: self.checkpoints,
+            shard: None,
+        }
+    }
+
+    /// A session like this one of a process that shares its work out with others. All do the same work in
+    /// the same order.
+    pub(crate) fn as_shard<'s>(&'s self, shard: &'s Shard) -> Session<'s> {
+        Session {
+            seed: self.seed,
+            pool: Arc::clone(&self.pool),
+            memory_budget: self.memory_budget,
+            observer: self.observer,
+            cancel: self.cancel.clone(),
+            checkpoints: self.checkpoints.clone(),
+            shard: Some(shard),
         }
     }
 
@@ -203,6 +221,11 @@ impl Session<'_> {
     /// The memory budget in bytes, if there is one.
     pub fn memory_budget(&self) -> Option<u64> {
         self.memory_budget
+    }
+
+    /// This process as one of several, if work is shared out.
+    pub(crate) fn shard(&self) -> Option<&Shard> {
+        self.shard
     }
 
     /// Where training keeps checkpoints.

@@ -203,6 +203,34 @@ fn texts_and_their_calibration() {
     run.compare("texts in two views", &[2]);
 }
 
+/// Texts of different words and lengths, most runs of which are met once.
+fn varied_texts(path: &Path, rows: u32) {
+    let word = |row: u32, place: u32| (row / 7 * 31 + place * place * 17) % (40 + row / 4 % 2000);
+    let text = |row: u32| -> String {
+        let class = row * 7 % 60;
+        let pair = |place| format!("c{} w{} ", class / (place + 1), word(row, place));
+        format!("c{class},{}\n", (0..row % 11).map(pair).collect::<String>())
+    };
+    let lines: String = (0..rows).map(text).collect();
+    std::fs::write(path, "label,text\n".to_owned() + &lines).unwrap();
+}
+
+#[test]
+fn texts_that_several_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, prepared) = (folder.path().join("texts.csv"), folder.path().join("set"));
+    // More blocks than shards tell each other of at once.
+    varied_texts(&data, 9_500);
+    prepare(&data, &prepared);
+    let triples = TextSettings::default().word_ngrams(3);
+    let pairs = TextSettings::default().blocks("words,pairs:0.5,stem-pairs".to_owned());
+    let words = TextSettings::default();
+    for (data, text) in [(&data, words), (&data, triples), (&prepared, pairs)] {
+        let run = Run::of(data);
+        Run { text, ..run }.compare("texts that several count", &[2, 3]);
+    }
+}
+
 #[test]
 fn a_model_to_continue_from() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use super::kept::Cells;
 use super::number::whole_value;
 use super::prepared::StoredWords;
+use crate::Error;
 use crate::dataset::{ClassNames, LabelSets};
 use crate::sparse::Rows;
 
@@ -35,6 +36,16 @@ impl Problem {
             line: memchr::memchr_iter(b'\n', before).count() as u64,
             column: memchr::memrchr(b'\n', before).map_or(before.len(), |end| before.len() - end - 1),
             message: message.into(),
+        }
+    }
+
+    /// The error for a problem in a row of the file `name` that begins in this line.
+    pub(super) fn located(self, name: &str, line: u64) -> Error {
+        Error::Data {
+            file: name.to_owned(),
+            line: line + self.line,
+            column: self.column as u64 + 1,
+            message: self.message,
         }
     }
 }
@@ -75,6 +86,8 @@ impl Texts {
 /// The rows of one block. Class numbers are those of `names`, in the order of first appearance in the block.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parsed {
+    /// Number of the block in all that is read.
+    pub(crate) number: usize,
     /// The vectors, in formats that hold vectors.
     pub(crate) rows: Rows,
     /// One more than the largest feature number met, even where its value is zero and not kept.

@@ -61,6 +61,8 @@ struct Met {
     lines: u64,
     /// Rows, good and bad, of the sources before it.
     rows_before: u64,
+    /// Blocks of all sources so far.
+    blocks: usize,
     skip_bad_rows: bool,
     report: ReadReport,
 }
@@ -70,7 +72,7 @@ impl Met {
     fn count(&mut self, parsed: &mut Parsed) -> Result<()> {
         let tally = std::mem::take(&mut parsed.tally);
         for bad in tally.told {
-            let problem = located(&self.name, self.lines + bad.line + 1, bad.problem);
+            let problem = bad.problem.located(&self.name, self.lines + bad.line + 1);
             if !self.skip_bad_rows {
                 return Err(problem);
             }
@@ -138,7 +140,7 @@ impl Part {
             feed.give_back(next);
         }
         let (parser, header) = Parser::new(format, dialect, &first.bytes, options, labelled)
-            .map_err(|problem| located(&name, 1, problem))?;
+            .map_err(|problem| problem.located(&name, 1))?;
         let header_lines = dialect.lines(&first.bytes[..header]);
         first.bytes.drain(..header);
         Ok(Some(Self {
@@ -228,6 +230,7 @@ impl<'s, 'o> Reader<'s, 'o> {
                     name,
                     lines: part.header_lines,
                     rows_before: 0,
+                    blocks: 0,
                     skip_bad_rows: options.skip_bad_rows,
                     report: ReadReport::default(),
                 },
@@ -330,10 +333,13 @@ impl<'s, 'o> Reader<'s, 'o> {
             if ready.is_empty() && batch.is_empty() {
                 return Ok(());
             }
-            let mut parsing: Vec<_> = batch
-                .into_iter()
-                .map(|block| (block, spare.pop().unwrap_or_default(), None))
-                .collect();
+            let mut parsing = Vec::with_capacity(batch.len());
+            for block in batch {
+                let mut parsed = spare.pop().unwrap_or_default();
+                parsed.number = self.met.blocks;
+                self.met.blocks += 1;
+                parsing.push((block, parsed, None));
+            }
             let (parser, skip_bad_rows) = (&self.part.parser, self.met.skip_bad_rows);
             let pieces = parsing.iter_mut().map(|(block, parsed, result)| {
                 move || {
@@ -365,7 +371,7 @@ impl<'s, 'o> Reader<'s, 'o> {
         match self.part.parser.header() {
             Some(header) if header.rows != found => {
                 let message = format!("the header says {} rows, found {found}", header.rows);
-                Err(located(&self.met.name, 1, Problem::new(0, message)))
+                Err(Problem::new(0, message).located(&self.met.name, 1))
             }
             _ => Ok(()),
         }
@@ -382,15 +388,6 @@ impl<'s, 'o> Reader<'s, 'o> {
                 format!("has no good rows; the first of {bad_rows} bad ones: {first}"),
             )),
         }
-    }
-}
-
-fn located(name: &str, line: u64, problem: Problem) -> Error {
-    Error::Data {
-        file: name.to_owned(),
-        line: line + problem.line,
-        column: problem.column as u64 + 1,
-        message: problem.message,
     }
 }
 

@@ -10,6 +10,7 @@ use super::{BaseRows, Described, Examples, PrepOptions, VocabularyRequest};
 use crate::data::{Content, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
 use crate::per_thread::PerThread;
+use crate::shards::{Turns, is_own_block};
 use crate::text::{Analyzer, CountedBlock, KnownWords, TextCounter, TextFeatures, TextParams};
 use crate::{Error, Result, Session};
 
@@ -141,9 +142,11 @@ fn read(
             }
             let is_counted = counted_before.is_some();
             let known = PerThread::new(session, KnownWords::default);
+            let mut turns = Turns::new(1, session);
             reader.run(
                 |parsed| match &parsed.words {
                     Some(_) if is_counted => None,
+                    _ if !is_own_block(parsed.number, session) => None,
                     _ => {
                         let known = &mut known.of_this_thread();
                         Some(CountedBlock::count_with(known, &analyzer, parsed.texts.iter()))
@@ -151,14 +154,16 @@ fn read(
                 },
                 |parsed, counted, position| {
                     assembly.add(parsed, position);
-                    match (counted, &parsed.words) {
-                        (Some(counted), _) => counter.merge(counted)?,
-                        (None, Some(stored)) => counter.extend(&stored.ends, &stored.words),
-                        (None, None) => {}
+                    match &parsed.words {
+                        Some(stored) if is_counted => {
+                            counter.extend(&stored.ends, &stored.words);
+                            Ok(())
+                        }
+                        _ => turns.add(counted, |counted| counter.merge(counted)),
                     }
-                    Ok(())
                 },
             )?;
+            turns.finish(|counted| counter.merge(counted))?;
             drop(known);
             if let Some(request) = request {
                 let mut made = Described::new(request, &mut assembly.data().classes)?;

@@ -1,6 +1,7 @@
 //! Prepared texts that stay on disk while features are made of them. Their words are gone through several
 //! times; at last each text is written as counts of its features, and what follows is as with vectors.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use super::PrepOptions;
@@ -10,6 +11,7 @@ use super::text_choice::choose_params;
 use crate::data::prepared::{EncodedBlock, PreparedSet, SetWriter, StoredWords, encode};
 use crate::data::{Content, Parsed};
 use crate::dataset::{ClassNames, LabelSets};
+use crate::shards::{Turns, is_own_block};
 use crate::text::{FeatureChoice, Input, TextBlock, TextCounter, WordSource};
 use crate::{Result, Session};
 
@@ -57,9 +59,10 @@ impl WordSource for TextsOnDisk {
 }
 
 fn texts(parsed: &Parsed) -> TextBlock<'_> {
+    let none = TextBlock::new(parsed.number, &[], &[]);
     let words = parsed.words.as_ref();
-    words.map_or(TextBlock::new(&[], &[]), |words| {
-        TextBlock::new(&words.ends, &words.words)
+    words.map_or(none, |words| {
+        TextBlock::new(parsed.number, &words.ends, &words.words)
     })
 }
 
@@ -131,19 +134,27 @@ fn write_rows(
         .manifest
         .guessed_label
         .clone_from(&set.manifest.guessed_label);
+    let write = |blocks: Vec<EncodedBlock>, names: &mut VecDeque<ClassNames>, writer: &mut SetWriter| {
+        let names = names.pop_front().unwrap_or_default();
+        for block in &blocks {
+            writer.add(block, &names, |_| Vec::new())?;
+        }
+        if writer.is_full() {
+            writer.commit()?;
+        }
+        Ok(())
+    };
+    // Where work is shared out, blocks wait for what others have made of theirs.
+    let (mut turns, mut names) = (Turns::new(1, session), VecDeque::new());
     set.run(
-        |parsed| blocks_of(parsed, choice),
+        |parsed| is_own_block(parsed.number, session).then(|| blocks_of(parsed, choice)),
         |parsed, blocks, _| {
-            for block in &blocks {
-                writer.add(block, &parsed.names, |_| Vec::new())?;
-            }
-            if writer.is_full() {
-                writer.commit()?;
-            }
-            Ok(())
+            names.push_back(std::mem::take(&mut parsed.names));
+            turns.add(blocks, |blocks| write(blocks, &mut names, &mut writer))
         },
         session,
     )?;
+    turns.finish(|blocks| write(blocks, &mut names, &mut writer))?;
     writer.manifest.complete = true;
     writer.commit()
 }
@@ -158,7 +169,7 @@ fn blocks_of(parsed: &mut Parsed, choice: &FeatureChoice<'_>) -> Vec<EncodedBloc
         let last = first + more;
         let own: Vec<usize> = ends[first..=last].iter().map(|end| end - start).collect();
         let mut part = Parsed::default();
-        part.rows = choice.rows(TextBlock::new(&own, &words[start..ends[last]]));
+        part.rows = choice.rows(TextBlock::new(parsed.number, &own, &words[start..ends[last]]));
         for row in first..=last {
             part.labels.push(parsed.labels.row(row).iter().copied());
         }

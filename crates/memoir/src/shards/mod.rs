@@ -8,6 +8,7 @@
 
 mod mesh;
 mod tcp;
+mod turns;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use crate::{Cancel, Error, Result};
 
 pub use mesh::{LocalExchange, local_group};
 pub use tcp::{ShardAddress, TcpExchange, Token};
+pub(crate) use turns::{Told, Turns, gather_list, is_own_block, read_bytes, sum_counts, write_bytes};
 
 /// Most shards of one training.
 pub const MOST_SHARDS: usize = 1024;

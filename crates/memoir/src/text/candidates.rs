@@ -1,5 +1,7 @@
 //! The features that texts could have, part by part: runs of words or stems, runs of characters.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::analyzer::Analyzer;
@@ -10,6 +12,7 @@ use super::vocabulary::NameTable;
 use super::word_source::{TextBlock, WordSource};
 use super::words::CharacterRuns;
 use crate::dataset::{ColumnKind, parse_mark};
+use crate::shards::Shard;
 use crate::{Error, Result, Session};
 
 /// All candidates of all parts, numbered one part after the other.
@@ -140,15 +143,32 @@ impl<'c> Candidates<'c> {
         }
         if filters {
             let count = |block: TextBlock<'_>| {
+                if !block.is_own(session) {
+                    return;
+                }
                 for text in block.iter() {
                     let language = self.languages.of_text(text);
                     self.each_runs(text, |runs, words| runs.count(words, language));
                 }
             };
             source.pass(count, |_, ()| Ok(()), session)?;
+            for part in &mut self.parts {
+                if let Table::Runs(runs) = &mut part.table {
+                    runs.combine_counts(session)?;
+                }
+            }
         }
+        // Each shard numbers the runs of texts that follow each other, so that the first appearance over all
+        // texts can be told. Under a budget there is no room for the lists of all shards.
+        let shard = session.shard().filter(|_| budget.is_none());
+        let own = shard.map_or(0..source.texts(), |shard| own_part(shard, source.texts()));
         let mut done = 0;
         let learn = |block: TextBlock<'_>, ()| {
+            let start = done;
+            done += block.len();
+            if !own.contains(&start) {
+                return Ok(());
+            }
             for text in block.iter() {
                 let language = self.languages.of_text(text);
                 for part in &mut self.parts {
@@ -161,7 +181,6 @@ impl<'c> Candidates<'c> {
                     }
                 }
             }
-            done += block.len();
             let taken: usize = self.parts.iter().map(|part| part.table.memory()).sum();
             self.most_memory = self.most_memory.max(taken);
             match budget {
@@ -175,6 +194,9 @@ impl<'c> Candidates<'c> {
         for part in &mut self.parts {
             if let Table::Runs(runs) = &mut part.table {
                 runs.drop_filter();
+                if let Some(shard) = shard.filter(|_| runs.has_longer()) {
+                    runs.combine(shard, session)?;
+                }
             }
         }
         Ok(())
@@ -227,7 +249,7 @@ impl<'c> Candidates<'c> {
     }
 
     /// The blocks and the numbers of their candidates, in order.
-    pub(super) fn by_block(&self) -> impl Iterator<Item = (u8, std::ops::Range<usize>)> + '_ {
+    pub(super) fn by_block(&self) -> impl Iterator<Item = (u8, Range<usize>)> + '_ {
         self.parts.iter().map(|part| {
             let first = part.first as usize;
             (part.block, first..first + part.table.len())
@@ -347,6 +369,12 @@ fn stretches<'w>(marks: &[Mark], words: &'w [u32], column: u8, mut take: impl Fn
     if current == column && start < words.len() {
         take(&words[start..]);
     }
+}
+
+/// The texts, of so many, whose runs a shard numbers first.
+fn own_part(shard: &Shard, texts: usize) -> Range<usize> {
+    let start = |index: usize| (texts as u128 * index as u128 / shard.shards() as u128) as usize;
+    start(shard.index())..start(shard.index() + 1)
 }
 
 /// Rough counts of runs take this part of a memory budget at most.

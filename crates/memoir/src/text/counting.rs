@@ -7,6 +7,7 @@ use super::params::MAX_FEATURES;
 use super::preprocessing::Preprocessing;
 use super::vocabulary::NameTable;
 use super::word_source::{WordLists, WordSource};
+use crate::shards::Told;
 use crate::{Error, Result, Session};
 
 /// The words of some texts, numbered by their first appearance in these texts.
@@ -17,6 +18,43 @@ pub struct CountedBlock {
     ends: Vec<usize>,
     /// The words' numbers, text after text.
     words: Vec<u32>,
+}
+
+impl Told for CountedBlock {
+    fn write(&self, message: &mut Vec<u8>) {
+        self.different.write(message);
+        (self.ends.len() as u32).write(message);
+        let mut start = 0;
+        for &end in &self.ends {
+            ((end - start) as u32).write(message);
+            start = end;
+        }
+        for word in &self.words {
+            word.write(message);
+        }
+    }
+
+    fn read(message: &mut &[u8]) -> Option<Self> {
+        let different = BlockWords::read(message)?;
+        let (mut ends, mut end) = (Vec::new(), 0usize);
+        for _ in 0..u32::read(message)? {
+            end += u32::read(message)? as usize;
+            ends.push(end);
+        }
+        let mut words = Vec::new();
+        for _ in 0..end {
+            let word = u32::read(message)?;
+            words.push(word);
+            if word as usize >= different.len() {
+                return None;
+            }
+        }
+        Some(Self {
+            different,
+            ends,
+            words,
+        })
+    }
 }
 
 impl CountedBlock {
@@ -111,6 +149,9 @@ impl TextCounter {
     pub fn merge(&mut self, block: CountedBlock) -> Result<()> {
         let numbers = block.numbers_overall(|name| self.names.intern(name));
         self.check_size()?;
+        if numbers.iter().any(|&number| number as usize >= self.names.len()) {
+            return Err(Error::Exchange("a word came without its name".to_owned()));
+        }
         let words = block.words.iter().map(|&word| numbers[word as usize]);
         self.source.extend(&block.ends, words);
         Ok(())
@@ -235,6 +276,34 @@ mod tests {
                 .iter()
                 .all(|word| together[0].contains(&(*word).to_owned()))
         );
+    }
+
+    #[test]
+    fn blocks_that_shards_tell_each_other() {
+        let analyzer = Analyzer::new(&TextParams::default()).unwrap();
+        let (mut known, mut counter, mut other) =
+            (KnownWords::default(), TextCounter::new(), TextCounter::new());
+        for texts in [
+            &["a red äpple", "", "a b a"][..],
+            &["c++ red red x", "blue"],
+            &[],
+            &["b new"],
+        ] {
+            let block = CountedBlock::count_with(&mut known, &analyzer, texts);
+            let mut message = Vec::new();
+            block.write(&mut message);
+            for length in 0..message.len() {
+                assert!(CountedBlock::read(&mut &message[..length]).is_none(), "{length}");
+            }
+            message.push(7);
+            let mut rest = &message[..];
+            let told = CountedBlock::read(&mut rest).unwrap();
+            assert_eq!(rest, [7]);
+            assert_eq!(words(told, &mut other), words(block, &mut counter));
+        }
+        // The last block speaks of words by the numbers that this counter never gave.
+        let block = CountedBlock::count_with(&mut known, &analyzer, ["a red b"]);
+        assert!(TextCounter::new().merge(block).is_err());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::vocabulary::{NameTable, Vocabulary};
 use super::weighting::BlockLayout;
 use super::word_source::{TextBlock, WordSource};
 use crate::dataset::parse_mark;
+use crate::shards::sum_counts;
 use crate::sparse::Rows;
 use crate::{Error, Result, Session};
 
@@ -22,7 +23,7 @@ use crate::{Error, Result, Session};
 const TEXTS_LOOKED_AT: usize = 500;
 
 /// The new number of a candidate that does not stay.
-const GONE: u32 = u32::MAX;
+pub(super) const GONE: u32 = u32::MAX;
 
 /// The features of training texts.
 #[derive(Debug)]
@@ -228,10 +229,10 @@ impl<S: WordSource> TextCounter<S> {
 #[derive(Debug)]
 pub(crate) struct FeatureChoice<'c> {
     params: TextParams,
-    candidates: Candidates<'c>,
-    /// The feature of each candidate.
-    numbers: Vec<u32>,
-    vocabulary: Vocabulary,
+    pub(super) candidates: Candidates<'c>,
+    /// The feature of each candidate, or [`GONE`].
+    pub(super) numbers: Vec<u32>,
+    pub(super) vocabulary: Vocabulary,
     blocks: Vec<u8>,
 }
 
@@ -259,51 +260,6 @@ impl FeatureChoice<'_> {
             rows: Rows::new(),
             bytes_taken: 0,
         }
-    }
-
-    /// Texts as counts of the features.
-    pub(crate) fn rows(&self, texts: TextBlock<'_>) -> Rows {
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut found = Vec::new();
-        for text in texts.iter() {
-            found.clear();
-            self.candidates.of_text(text, &mut found);
-            for candidate in &mut found {
-                *candidate = self.numbers[*candidate as usize];
-            }
-            found.sort_unstable();
-            for run in found.chunk_by(|a, b| a == b).filter(|run| run[0] != GONE) {
-                indices.push(run[0]);
-                values.push(run.len() as f32);
-            }
-            offsets.push(indices.len());
-        }
-        Rows::from_parts(offsets, indices, values, self.vocabulary.len())
-    }
-
-    /// All texts of `source` as counts of the features.
-    fn all_rows(&self, source: &impl WordSource, session: &Session<'_>) -> Result<Rows> {
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        let take = |_: TextBlock<'_>, part: Rows| {
-            // Reserved for about all that is to come: arrays that double would take twice the memory for a
-            // while.
-            if indices.len() + part.entries() > indices.capacity() {
-                let done = offsets.len() - 1 + part.len();
-                let so_far = indices.len() + part.entries();
-                let all = (so_far as f64 * source.texts() as f64 / done as f64 * 1.02) as usize;
-                indices.reserve_exact(all - indices.len());
-                values.reserve_exact(all - values.len());
-            }
-            let before = indices.len();
-            indices.extend_from_slice(part.indices());
-            values.extend_from_slice(part.values());
-            offsets.extend(part.offsets()[1..].iter().map(|end| before + end));
-            Ok(())
-        };
-        source.pass(|texts| self.rows(texts), take, session)?;
-        indices.shrink_to_fit();
-        values.shrink_to_fit();
-        Ok(Rows::from_parts(offsets, indices, values, self.vocabulary.len()))
     }
 }
 
@@ -352,6 +308,9 @@ fn document_frequency(
     let frequency: Vec<AtomicU32> = (0..candidates.len()).map(|_| AtomicU32::new(0)).collect();
     // Whole numbers add up to the same in any order.
     let count = |texts: TextBlock<'_>| {
+        if !texts.is_own(session) {
+            return;
+        }
         let mut found = Vec::new();
         for text in texts.iter() {
             found.clear();
@@ -364,6 +323,7 @@ fn document_frequency(
         }
     };
     texts.pass(count, |_, ()| Ok(()), session)?;
+    sum_counts(&frequency, session)?;
     Ok(frequency)
 }
 

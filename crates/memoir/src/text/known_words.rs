@@ -7,6 +7,7 @@ use super::analyzer::{Analyzer, AnalyzerScratch};
 use super::piece_table::{PieceTable, Sought};
 use super::vocabulary::NameTable;
 use crate::Cancel;
+use crate::shards;
 
 /// Pieces that are looked for before the first of them is needed.
 const AHEAD: usize = 8;
@@ -53,6 +54,35 @@ pub(super) struct BlockWords {
     untold: Vec<u32>,
     names: NameList,
     told: Arc<Told>,
+}
+
+impl shards::Told for BlockWords {
+    fn write(&self, message: &mut Vec<u8>) {
+        (self.overall.len() as u32).write(message);
+        for overall in &self.overall {
+            // An untold one is zero.
+            overall.wrapping_add(1).write(message);
+        }
+        for name in self.names.iter() {
+            shards::write_bytes(name.as_bytes(), message);
+        }
+    }
+
+    fn read(message: &mut &[u8]) -> Option<Self> {
+        let mut words = Self::default();
+        for _ in 0..u32::read(message)? {
+            let overall = u32::read(message)?.wrapping_sub(1);
+            if overall == UNTOLD {
+                words.untold.push(words.overall.len() as u32);
+            }
+            words.overall.push(overall);
+        }
+        for _ in 0..words.untold.len() {
+            let name = shards::read_bytes(message)?;
+            words.names.push(std::str::from_utf8(name).ok()?);
+        }
+        Some(words)
+    }
 }
 
 impl BlockWords {

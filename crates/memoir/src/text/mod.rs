@@ -18,6 +18,7 @@ mod class_spread;
 mod codes;
 mod columns;
 mod counting;
+mod feature_rows;
 mod features;
 mod growth;
 mod known_words;

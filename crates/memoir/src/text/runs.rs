@@ -4,6 +4,8 @@ use super::analyzer::Analyzer;
 use super::parts::Form;
 use super::run_filter::{RunFilter, RunHash};
 use super::vocabulary::NameTable;
+use crate::shards::{Shard, gather_list};
+use crate::{Result, Session};
 
 /// Content of a slot that holds no run.
 const EMPTY: u32 = u32::MAX;
@@ -112,6 +114,37 @@ impl Runs {
         }
     }
 
+    /// Adds the rough counts of other shards.
+    pub(super) fn combine_counts(&self, session: &Session<'_>) -> Result<()> {
+        self.filter
+            .as_ref()
+            .map_or(Ok(()), |filter| filter.combine(session))
+    }
+
+    /// Numbers the longer runs of all shards. Each has numbered those of its own texts, which come before
+    /// the texts of the next one.
+    pub(super) fn combine(&mut self, shard: &Shard, session: &Session<'_>) -> Result<()> {
+        let own = std::mem::take(&mut self.longer).parts;
+        let lists = gather_list(&own, shard, session)?;
+        drop(own);
+        let units = self.units as u32;
+        for (of, list) in lists.into_iter().enumerate() {
+            let mut numbers: Vec<u32> = Vec::with_capacity(list.len());
+            for (shorter, unit) in list {
+                // What a run begins with was numbered before it.
+                let shorter = match shorter.checked_sub(units) {
+                    None => Some(shorter),
+                    Some(longer) => numbers.get(longer as usize).map(|number| units + number),
+                };
+                let run = shorter
+                    .filter(|_| unit < units)
+                    .ok_or_else(|| Shard::misfit(of))?;
+                numbers.push(self.longer.intern((run, unit)));
+            }
+        }
+        Ok(())
+    }
+
     /// Numbers the runs of a text that are new.
     pub(super) fn learn(&mut self, words: &[u32], language: usize) {
         if let Some(filter) = &self.filter {
@@ -202,7 +235,7 @@ impl LongerRuns {
     }
 
     /// The number of a run, if there is one, or else the slot where it belongs.
-    fn look_up(&self, parts: (u32, u32)) -> Result<u32, usize> {
+    fn look_up(&self, parts: (u32, u32)) -> std::result::Result<u32, usize> {
         let mut slot = self.first_slot(parts);
         loop {
             match self.slots[slot] {

@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use crate::shards::is_own_block;
 use crate::{Result, Session};
 
 /// Texts that one task takes.
@@ -14,6 +15,8 @@ const TASKS_PER_THREAD: usize = 8;
 /// Some texts that follow each other, as numbers of words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextBlock<'a> {
+    /// Number of the block.
+    number: usize,
     start: usize,
     /// Where each text ends in `words`; the first one begins at `start`.
     ends: &'a [usize],
@@ -21,9 +24,10 @@ pub(crate) struct TextBlock<'a> {
 }
 
 impl<'a> TextBlock<'a> {
-    /// The texts that end at `ends` in `words`.
-    pub(crate) fn new(ends: &'a [usize], words: &'a [u32]) -> Self {
+    /// The block of this number, whose texts end at `ends` in `words`.
+    pub(crate) fn new(number: usize, ends: &'a [usize], words: &'a [u32]) -> Self {
         Self {
+            number,
             start: 0,
             ends,
             words,
@@ -33,6 +37,11 @@ impl<'a> TextBlock<'a> {
     /// Number of texts.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Whether this process works on the block, where work is shared out.
+    pub(super) fn is_own(&self, session: &Session<'_>) -> bool {
+        is_own_block(self.number, session)
     }
 
     /// The words of each text.
@@ -196,6 +205,7 @@ impl WordSource for FirstTexts<'_> {
         let WordLists { offsets, words } = self.all;
         let ends = &offsets[1..=self.texts];
         let block = |first: usize| TextBlock {
+            number: first / TEXTS_PER_TASK,
             start: offsets[first],
             ends: &ends[first..ends.len().min(first + TEXTS_PER_TASK)],
             words,

@@ -93,7 +93,9 @@ pub fn fit_shard(
             method.name()
         )));
     }
-    let learned = prepared(method, examples, options, session)?.learn(method, Some(shard), session)?;
+    // What is learned from is the same for all, so making it is shared out, too.
+    let prepared = prepared(method, examples, options, &session.as_shard(shard))?;
+    let learned = prepared.learn(method, Some(shard), session)?;
     if shard.index() > 0 {
         return Ok(None);
     }

@@ -7,6 +7,7 @@ use super::bytes::{Damaged, Taken, put_below, put_f32, put_names, put_u16, put_u
 use crate::data::Parsed;
 use crate::data::parsed::Texts;
 use crate::dataset::{ClassNames, LabelSets};
+use crate::shards::{Told, read_bytes, write_bytes};
 use crate::sparse::Rows;
 
 /// The words of a block's texts.
@@ -31,6 +32,31 @@ pub(crate) struct EncodedBlock {
     pub(super) width: usize,
     /// Whether no value is negative or broken.
     pub(super) counts: bool,
+}
+
+impl Told for EncodedBlock {
+    fn write(&self, message: &mut Vec<u8>) {
+        write_bytes(&self.payload, message);
+        let sizes = [self.plain_bytes, self.rows, self.width];
+        let totals = [self.labels as usize, self.entries as usize];
+        let flags = [usize::from(self.weights), usize::from(self.counts)];
+        for number in sizes.into_iter().chain(totals).chain(flags) {
+            (number as u32).write(message);
+        }
+    }
+
+    fn read(message: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            payload: read_bytes(message)?.to_vec(),
+            plain_bytes: u32::read(message)? as usize,
+            rows: u32::read(message)? as usize,
+            width: u32::read(message)? as usize,
+            labels: u32::read(message)?.into(),
+            entries: u32::read(message)?.into(),
+            weights: u32::read(message)? != 0,
+            counts: u32::read(message)? != 0,
+        })
+    }
 }
 
 /// What is in a block, by bits.

@@ -149,7 +149,7 @@ impl PreparedSet {
         session: &Session<'_>,
     ) -> Result<()> {
         let total = self.manifest.bytes();
-        let (mut done, mut rows) = (0, 0);
+        let (mut done, mut rows, mut numbers) = (0, 0, 0..);
         let mut places: Vec<Parsed> = Vec::new();
         let mut ready: Vec<(u64, Parsed, T)> = Vec::new();
         let mut hand_on = |ready: &mut Vec<(u64, Parsed, T)>, places: &mut Vec<Parsed>| {
@@ -165,10 +165,15 @@ impl PreparedSet {
         };
         for shard in self.shards() {
             let shard = shard?;
-            for blocks in shard.blocks().chunks(session.threads()) {
-                let mut decoding: Vec<_> = blocks
+            for stored in shard.blocks().chunks(session.threads()) {
+                let mut decoding: Vec<_> = stored
                     .iter()
-                    .map(|block| (block, places.pop().unwrap_or_default(), None))
+                    .zip(&mut numbers)
+                    .map(|(block, number)| {
+                        let mut parsed = places.pop().unwrap_or_default();
+                        parsed.number = number;
+                        (block, parsed, None)
+                    })
                     .collect();
                 let (shard, work) = (&shard, &work);
                 let pieces = decoding.iter_mut().map(|(block, parsed, result)| {

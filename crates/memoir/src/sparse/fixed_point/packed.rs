@@ -90,6 +90,7 @@ pub(crate) fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     match bytes {
         [short @ 0..0x80, rest @ ..] => Some((u32::from(*short), rest)),
         [0xff, 0xff, a, b, c, d, rest @ ..] => Some((u32::from_le_bytes([*a, *b, *c, *d]), rest)),
+        [0xff, 0xff, ..] => None,
         [high, low, rest @ ..] => Some((u32::from(high & 0x7f) << 8 | u32::from(*low), rest)),
         _ => None,
     }

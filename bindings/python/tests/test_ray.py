@@ -2,6 +2,7 @@
 
 import memoir
 import memoir.ray
+import numpy as np
 import pytest
 from test_shards import table
 
@@ -36,6 +37,33 @@ def test_a_dataset_is_trained_on_and_answered(cluster, tmp_path):
     answers = memoir.ray.predict(dataset, model, concurrency=1, batch_size=500).to_pandas()
     expected = memoir.load(model).predict(answers["text"].tolist())
     assert answers["label"].tolist() == expected.tolist() and len(answers) == 1500
+
+
+def test_workers_share_a_block(cluster, tmp_path):
+    """Ray's own block holds all rows; one worker would answer it alone."""
+    data = table(tmp_path / "rows.csv")
+    model = memoir.MemoirTextClassifier(n_jobs=1).fit_file(data)
+    model.save(tmp_path / "m.memoir")
+    dataset = ray.data.read_csv(str(data)).repartition(1)
+    answers = memoir.ray.predict(dataset, tmp_path / "m.memoir", k=3, concurrency=(1, 2), batch_size=20)
+    answers = answers.materialize()
+    assert answers.num_blocks() == -(-1500 // (20 * memoir.ray.BATCHES_AT_ONCE))
+    frame = answers.to_pandas()
+    expected = model.predict_topk(frame["text"].tolist(), 3)
+    assert frame["label"].map(list).tolist() == expected.classes.tolist()
+    assert np.array_equal(np.stack(frame["probability"]), expected.probabilities)
+
+
+def test_vectors_are_answered(cluster, tmp_path):
+    X = np.random.default_rng(0).random((600, 8), dtype=np.float32)
+    model = memoir.MemoirClassifier(n_jobs=1).fit(X, X.argmax(axis=1))
+    model.save(tmp_path / "m.memoir")
+    dataset = ray.data.from_numpy(X)
+    answers = memoir.ray.predict(dataset, tmp_path / "m.memoir", column="data", concurrency=1, batch_size=10)
+    rows = answers.take_all()
+    assert len(rows) == 600
+    expected = memoir.load(tmp_path / "m.memoir").predict(np.stack([row["data"] for row in rows]))
+    assert [row["label"] for row in rows] == expected.tolist()
 
 
 def test_a_killed_actor_changes_nothing(cluster, tmp_path, monkeypatch):

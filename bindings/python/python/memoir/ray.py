@@ -25,6 +25,10 @@ __all__ = ["Outcome", "predict", "train"]
 # Rows between two checkpoints, if no other number is given: seconds to minutes of work.
 CHECKPOINT_ROWS = 200_000
 
+# Batches that a worker is given at a time. Ray's own blocks may hold a million texts, so that some workers
+# would have nothing left to do long before others.
+BATCHES_AT_ONCE = 16
+
 
 def train(
     data: Any,
@@ -136,8 +140,8 @@ def predict(
 ) -> Any:
     """Answer the rows of a Ray dataset.
 
-    Each worker maps the model file once and answers with one thread; Ray repeats the batches of a worker
-    that is lost.
+    Each worker maps the model file once and answers with one thread. It is given blocks of at most sixteen
+    batches, which Ray repeats if the worker is lost.
 
     Parameters
     ----------
@@ -172,7 +176,7 @@ def predict(
     if concurrency is None:
         concurrency = max(1, int(ray.cluster_resources().get("CPU", 2)) // 2)
     fewest, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
-    return dataset.map_batches(
+    return dataset.repartition(target_num_rows_per_block=BATCHES_AT_ONCE * batch_size).map_batches(
         Scorer,
         fn_constructor_args=(os.path.abspath(file_path(model)), column, k),
         batch_size=batch_size,

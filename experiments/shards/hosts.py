@@ -7,6 +7,10 @@ Each shard has a namespace of its own. What it sends goes through a TUN device t
 packet back as a link of this latency (one way) and bandwidth (of each sender) would: not every kernel has
 `netem`. Without `--latency`, processes talk over the loopback device. Compares the bytes with those of
 `memoir train`, and writes a JSON line for each run. Needs Linux, root, `ip` and the Python package.
+
+Shards wait for each other several hundred times, so another program that takes a core from one of them for
+a moment delays all. Where there are such, start this by `chrt --rr 1`, in short runs: niceness does not
+keep two shards off the same core.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import pathlib
 import random
 import select
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -34,6 +39,7 @@ NEW_NETWORK = 0x4000_0000
 SET_INTERFACE, PLAIN_PACKETS = 0x400454CA, 0x1001
 # Large packets: the relay is a Python program.
 LARGEST_PACKET = 65_000
+PROBE_PORT = 5555
 
 spawning = multiprocessing.get_context("spawn")
 
@@ -81,8 +87,17 @@ class Network:
             run("ip", "netns", "delete", name_of(host))
 
 
+def go_first() -> None:
+    """Goes before the shards where these have real-time priority: a link waits for no processor."""
+    policy = os.sched_getscheduler(0)
+    if policy in (os.SCHED_RR, os.SCHED_FIFO):
+        priority = os.sched_getparam(0).sched_priority + 1
+        os.sched_setscheduler(0, policy, os.sched_param(priority))
+
+
 def relay(devices: list[int], latency: float, bandwidth: float) -> None:
     """Hands packets on, each when its last byte would be there."""
+    go_first()
     of_address = {bytes([10, 77, 0, host + 1]): device for host, device in enumerate(devices)}
     free = dict.fromkeys(devices, 0.0)
     under_way: list[tuple[float, int, int, bytes]] = []
@@ -153,12 +168,16 @@ class ProcessEngine:
             process.join()
 
 
-def work(pipe: object, space: str | None, *of_worker: object) -> None:
-    """A worker: does what comes through the pipe."""
+def enter(space: str | None) -> None:
     if space is not None:
         with open(f"/run/netns/{space}") as opened:
             if ctypes.CDLL(None, use_errno=True).setns(opened.fileno(), NEW_NETWORK) != 0:
                 raise OSError(ctypes.get_errno(), f"cannot enter {space}")
+
+
+def work(pipe: object, space: str | None, *of_worker: object) -> None:
+    """A worker: does what comes through the pipe."""
+    enter(space)
     worker = _shards.Worker(*of_worker)
     while True:
         method, arguments = pipe.recv()
@@ -203,13 +222,70 @@ def train(
         "waited": [round(shard["waited"], 2) for shard in outcome.shards],
         "processor": [round(shard["processor"], 2) for shard in outcome.shards],
         "rounds": outcome.shards[0]["rounds"],
-        "sent": sum(shard["sent"] for shard in outcome.shards),
+        "sent": [shard["sent"] for shard in outcome.shards],
     }
+
+
+def probe(given: argparse.Namespace) -> dict:
+    """What a round of two hosts takes that compute nothing, but wait as shards do: a thread reads."""
+    network = None if given.latency is None else Network(2, given.latency, given.bandwidth)
+    rounds = 300
+    try:
+        ours, theirs = spawning.Pipe()
+        hosts = []
+        for index in range(2):
+            space = None if network is None else name_of(index)
+            at = "127.0.0.1" if network is None else address_of(0)
+            arguments = (theirs, space, index, at, given.probe, rounds)
+            hosts.append(spawning.Process(target=talk, args=arguments, daemon=True))
+            hosts[-1].start()
+        seconds = [ours.recv() for _ in hosts]
+        for host in hosts:
+            host.join()
+    finally:
+        if network is not None:
+            network.close()
+    return {
+        "probe": given.probe,
+        "latency": given.latency,
+        "milliseconds": round(1e3 * max(seconds) / rounds, 3),
+    }
+
+
+def talk(pipe: object, space: str | None, index: int, at: str, size: int, rounds: int) -> None:
+    """One host of a probe: tells the seconds of so many rounds."""
+    enter(space)
+    if index == 0:
+        with socket.create_server((at, PROBE_PORT)) as listener:
+            stream, _ = listener.accept()
+    else:
+        while True:
+            try:
+                stream = socket.create_connection((at, PROBE_PORT))
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.01)
+    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    received = threading.Semaphore(0)
+
+    def read() -> None:
+        for _ in range(rounds):
+            left = size
+            while left > 0:
+                left -= len(stream.recv(left))
+            received.release()
+
+    threading.Thread(target=read, daemon=True).start()
+    start = time.monotonic()
+    for _ in range(rounds):
+        stream.sendall(bytes(size))
+        received.acquire()
+    pipe.send(time.monotonic() - start)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data")
+    parser.add_argument("data", nargs="?", help="not needed with --probe")
     parser.add_argument("--program", default="memoir")
     parser.add_argument("--format", help="that of `memoir train --format`")
     parser.add_argument("--shards", default="1,2")
@@ -217,7 +293,13 @@ def main() -> None:
     parser.add_argument("--bandwidth", type=float, default=125e6, help="bytes a second; default: 1 Gbit/s")
     parser.add_argument("--kills", type=int, default=0, help="runs in which a process is killed")
     parser.add_argument("--checkpoint-rows", type=int, default=20_000)
+    parser.add_argument("--probe", type=int, metavar="BYTES", help="measure rounds that compute nothing")
     given = parser.parse_args()
+    if given.probe is not None:
+        print(json.dumps(probe(given)))
+        return
+    if given.data is None:
+        parser.error("expected DATA or --probe")
     random.seed(1)
     estimator = memoir.MemoirClassifier(n_jobs=1)
     options = ["--format", given.format] if given.format else []

@@ -143,20 +143,12 @@ impl<'c> Candidates<'c> {
         }
         if filters {
             let count = |block: TextBlock<'_>| {
-                if !block.is_own(session) {
-                    return;
-                }
                 for text in block.iter() {
                     let language = self.languages.of_text(text);
                     self.each_runs(text, |runs, words| runs.count(words, language));
                 }
             };
             source.pass(count, |_, ()| Ok(()), session)?;
-            for part in &mut self.parts {
-                if let Table::Runs(runs) = &mut part.table {
-                    runs.combine_counts(session)?;
-                }
-            }
         }
         // Each shard numbers the runs of texts that follow each other, so that the first appearance over all
         // texts can be told. Under a budget there is no room for the lists of all shards.

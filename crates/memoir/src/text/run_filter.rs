@@ -4,9 +4,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::shards::Shard;
 use crate::sparse::prefetch;
-use crate::{Result, Session};
 
 /// The highest count, and the counts of a byte.
 const MOST: u8 = 3;
@@ -14,9 +12,6 @@ const IN_A_BYTE: usize = 4;
 
 /// Bytes that a processor fetches together. A run has two counts in one such line.
 const LINE: usize = 64;
-
-/// Lines that go into one message.
-const LINES_PER_MESSAGE: usize = 1 << 16;
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -98,40 +93,6 @@ impl RunFilter {
         }
     }
 
-    /// Adds the counts of other shards, which end at the same highest one.
-    pub(super) fn combine(&self, session: &Session<'_>) -> Result<()> {
-        let Some(shard) = session.shard() else {
-            return Ok(());
-        };
-        for lines in self.lines.chunks(LINES_PER_MESSAGE) {
-            let bytes = || lines.iter().flat_map(|Line(bytes)| bytes);
-            let mine: Vec<u8> = bytes().map(|byte| byte.load(Ordering::Relaxed)).collect();
-            let all = shard.all_gather(&mine, session.cancel())?;
-            for (of, theirs) in all.iter().enumerate() {
-                if theirs.len() != mine.len() {
-                    return Err(Shard::misfit(of));
-                }
-                if of == shard.index() {
-                    continue;
-                }
-                for (byte, &more) in bytes().zip(theirs) {
-                    if more > 0 {
-                        let before = byte.load(Ordering::Relaxed);
-                        byte.store(self.added(before, more), Ordering::Relaxed);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The counts in two bytes, added up.
-    fn added(&self, a: u8, b: u8) -> u8 {
-        let count = |byte: u8, place: usize| byte >> (2 * place) & MOST;
-        let sum = |place: usize| (count(a, place) + count(b, place)).min(self.fewest) << (2 * place);
-        (0..IN_A_BYTE).map(sum).sum()
-    }
-
     /// Whether a run may be in as many texts as a feature must be.
     pub(super) fn passes(&self, run: RunHash) -> bool {
         let places = self.places(run).into_iter();
@@ -142,12 +103,9 @@ impl RunFilter {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
-
     use rayon::prelude::*;
 
     use super::*;
-    use crate::shards::local_group;
 
     fn runs(count: u32) -> impl Iterator<Item = RunHash> {
         (0..count).map(|number| RunHash::of(number % 971).with(number))
@@ -182,35 +140,6 @@ mod tests {
         let alone = counted(1);
         assert!(alone.iter().any(|passes| *passes) && !alone.iter().all(|passes| *passes));
         assert_eq!(counted(4), alone);
-    }
-
-    #[test]
-    fn shards_add_up_their_counts() {
-        let session = Session::new(NonZeroUsize::MIN).unwrap();
-        let all: Vec<RunHash> = runs(9000).chain(runs(4000)).collect();
-        for fewest in [2, 3] {
-            let alone = RunFilter::new(2000, fewest);
-            for &run in &all {
-                alone.count(run);
-            }
-            let one = |exchange| {
-                let shard = Shard::new(exchange);
-                let filter = RunFilter::new(2000, fewest);
-                let own = all.iter().skip(shard.index()).step_by(3);
-                own.for_each(|&run| filter.count(run));
-                filter.combine(&session.as_shard(&shard)).unwrap();
-                all.iter().map(|&run| filter.passes(run)).collect::<Vec<_>>()
-            };
-            let expected: Vec<bool> = all.iter().map(|&run| alone.passes(run)).collect();
-            assert!(expected.contains(&true) && expected.contains(&false));
-            std::thread::scope(|scope| {
-                let start = |exchange| scope.spawn(|| one(exchange));
-                let shards: Vec<_> = local_group(3).into_iter().map(start).collect();
-                for shard in shards {
-                    assert_eq!(shard.join().unwrap(), expected);
-                }
-            });
-        }
     }
 
     #[test]

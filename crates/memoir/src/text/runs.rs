@@ -114,13 +114,6 @@ impl Runs {
         }
     }
 
-    /// Adds the rough counts of other shards.
-    pub(super) fn combine_counts(&self, session: &Session<'_>) -> Result<()> {
-        self.filter
-            .as_ref()
-            .map_or(Ok(()), |filter| filter.combine(session))
-    }
-
     /// Numbers the longer runs of all shards. Each has numbered those of its own texts, which come before
     /// the texts of the next one.
     pub(super) fn combine(&mut self, shard: &Shard, session: &Session<'_>) -> Result<()> {

@@ -77,6 +77,8 @@ pub struct TrainRequest<'a> {
     /// Memory, in bytes, that the caller holds all the time: names of features and classes and the like. It
     /// counts where there is a memory budget.
     pub held_bytes: u64,
+    /// Memory that the part of the model file beside the weights takes while the file is checked, about.
+    pub file_bytes: u64,
     /// Memory, in bytes, that the caller took at most until it had the rows, these included. With a memory
     /// budget below it there is nothing to be trained.
     pub bytes_before: u64,
@@ -93,6 +95,7 @@ impl TrainRequest<'_> {
             shard: None,
             split_hashes: None,
             held_bytes: 0,
+            file_bytes: 0,
             bytes_before: 0,
         }
     }

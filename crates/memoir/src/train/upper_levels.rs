@@ -249,6 +249,7 @@ impl UpperLevels {
             shard: learning.shard,
             split_hashes: None,
             held_bytes: 0,
+            file_bytes: 0,
             bytes_before: 0,
         };
         learning.method.trainer().train(request, session)

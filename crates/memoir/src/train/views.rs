@@ -83,6 +83,7 @@ impl<'a> Views<'a> {
             on_disk,
             shard,
             held_bytes,
+            file_bytes,
             bytes_before,
             ..
         } = request;
@@ -122,6 +123,7 @@ impl<'a> Views<'a> {
                 }),
                 shard,
                 held_bytes: held_bytes + held,
+                file_bytes,
                 bytes_before,
                 split_hashes: Some(&hashes),
                 ..TrainRequest::new(Dataset::default())

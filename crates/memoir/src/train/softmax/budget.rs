@@ -28,6 +28,8 @@ pub(super) struct Around {
     classes: usize,
     /// What the caller holds, and held-out rows.
     held: u64,
+    /// What is looked at again while the file of the model is checked.
+    in_file: u64,
     /// What the caller took at most before.
     before: u64,
     /// Labels, weights of rows, and the rows as they came.
@@ -48,6 +50,7 @@ impl Around {
         Self {
             classes: data.classes.len(),
             held: request.held_bytes + held_out,
+            in_file: request.file_bytes,
             before: request.bytes_before,
             data: data_bytes(data),
             at_start: data_bytes(data),
@@ -114,6 +117,7 @@ pub(super) fn plan<P: Posting>(
         window: rows.window_bytes(),
         scores: around.scores(),
         at_end: PROGRAM + around.held + around.data,
+        in_file: around.in_file + LearnedWeights::<P>::overhead(rows.width()) as u64,
         keeps_best: around.keeps_best,
     };
     let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;
@@ -186,6 +190,8 @@ struct Stages {
     scores: u64,
     /// While the model is made of the weights. Rows are gone then.
     at_end: u64,
+    /// What is added to that while the written file is checked; the weights in it are not looked at.
+    in_file: u64,
     /// Whether the weights of the best pass are there, too.
     keeps_best: bool,
 }
@@ -199,7 +205,7 @@ impl Stages {
         let scoring = (self.scores + numbers).saturating_sub(self.window);
         let training = self.learning + weights + best + rivals.max(scoring);
         // The weights are freed at the pace at which the model is made of them.
-        let made = self.at_end + model + model / SLACK_SHARE as u64;
+        let made = self.at_end + model + self.in_file.max(model / SLACK_SHARE as u64);
         self.at_start.max(training).max(made)
     }
 
@@ -213,8 +219,10 @@ impl Stages {
         let learned = room / (copies * size);
         let scored = (room + self.window).saturating_sub(self.scores) / (copies * size + 1);
         let slack = SLACK_SHARE as u64;
-        let made = budget.saturating_sub(self.at_end + overhead) / (slack + 1) * slack / size;
-        learned.min(scored).min(made)
+        let for_model = budget.saturating_sub(self.at_end + overhead);
+        let made = for_model / (slack + 1) * slack / size;
+        let checked = for_model.saturating_sub(self.in_file) / size;
+        learned.min(scored).min(made).min(checked)
     }
 }
 

@@ -329,6 +329,7 @@ fn budgets_count_what_is_there_beside_the_rows() {
         move || TrainRequest {
             held_out,
             held_bytes,
+            file_bytes: 0,
             bytes_before,
             ..TrainRequest::new(data(300, 8, 100, 1, 5))
         }

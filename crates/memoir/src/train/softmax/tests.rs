@@ -325,29 +325,36 @@ fn least_budget(request: impl Fn() -> TrainRequest<'static>) -> u64 {
 #[test]
 fn budgets_count_what_is_there_beside_the_rows() {
     let held_out: &Dataset = Box::leak(Box::new(data(3000, 8, 100, 1, 6)));
-    let request = |held_bytes, bytes_before, held_out| {
+    let request = |held_bytes, file_bytes, bytes_before, held_out| {
         move || TrainRequest {
             held_out,
             held_bytes,
-            file_bytes: 0,
+            file_bytes,
             bytes_before,
             ..TrainRequest::new(data(300, 8, 100, 1, 5))
         }
     };
-    let alone = least_budget(request(0, 0, None));
+    let alone = least_budget(request(0, 0, 0, None));
     let about = |found: u64, expected: u64| found.abs_diff(expected) < 20_000;
     assert!(about(
-        least_budget(request(5_000_000, 0, None)),
+        least_budget(request(5_000_000, 0, 0, None)),
         alone + 5_000_000
     ));
     // What is over when training starts counts only where training takes less.
-    assert!(about(least_budget(request(0, 10_000, None)), alone));
+    assert!(about(least_budget(request(0, 0, 10_000, None)), alone));
     assert!(about(
-        least_budget(request(0, 40_000_000, None)),
+        least_budget(request(0, 0, 40_000_000, None)),
         budget::PROGRAM + 40_000_000
     ));
+    // So does what a check of the file looks at when training is over.
+    assert!(about(least_budget(request(0, 10_000, 0, None)), alone));
+    let checked = least_budget(request(0, 40_000_000, 0, None));
+    assert!(
+        (40_000_000..41_000_000).contains(&(checked - budget::PROGRAM)),
+        "{checked}"
+    );
     let rows = (held_out.rows.entries() * 8 + held_out.len() * 20) as u64;
-    let beside = least_budget(request(0, 0, Some(held_out)));
+    let beside = least_budget(request(0, 0, 0, Some(held_out)));
     assert!(beside >= alone + 2 * rows, "{alone}, {rows}: {beside}");
 }
 

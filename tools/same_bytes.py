@@ -1,9 +1,9 @@
-"""Trains and predicts with several builds of the program, and compares what they write byte for byte.
+"""Makes data, trains and predicts with several builds of the program, and compares all files byte for byte.
 
     python3 tools/same_bytes.py PROGRAM OTHER... [--rows 4000]
 
 A program may have words before it: "qemu-aarch64-static target/dist/memoir-aarch64-unknown-linux-musl".
-Data is made by the first one. Exit code 1 if anything differs.
+Trained is on the data of the first one. Exit code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -36,6 +36,15 @@ def run(program: str, folder: pathlib.Path, command: str) -> bytes:
     return done.stdout
 
 
+def made_data(program: str, folder: pathlib.Path, rows: int) -> dict[str, bytes]:
+    """Vectors and texts, by the names of their files."""
+    files = [f"{part}.{kind}" for kind in ("svm", "csv") for part in ("data", "test")]
+    shape = f"--rows {rows} --test-rows 500 --classes 150 --features 3000"
+    for data, test in (files[:2], files[2:]):
+        run(program, folder, f"synth {shape} --out {data} --test-out {test} -q")
+    return {name: (folder / name).read_bytes() for name in files}
+
+
 def outcome(program: str, folder: pathlib.Path, case: str) -> dict[str, bytes]:
     """The model of a case and its answers, by what they are called."""
     data = CASES[case].split()[0]
@@ -55,22 +64,25 @@ def main() -> None:
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name has this in it")
     given = options.parse_args()
     different = 0
+
+    def compare(case: str, other: str, wanted: dict[str, bytes], found: dict[str, bytes]) -> None:
+        nonlocal different
+        wrong = [part for part in wanted if wanted[part] != found[part]]
+        different += bool(wrong)
+        result = f"{' and '.join(wrong)} differ" if wrong else "the same"
+        print(f"{case}: {other}: {result}", flush=True)
+
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         first, *others = given.programs
-        for kind in ("svm", "csv"):
-            shape = f"--rows {given.rows} --test-rows 500 --classes 150 --features 3000"
-            run(first, folder, f"synth {shape} --out data.{kind} --test-out test.{kind} -q")
+        made = {other: made_data(other, folder, given.rows) for other in others}
+        wanted = made_data(first, folder, given.rows)
+        for other in others:
+            compare("made-up data", other, wanted, made[other])
         for case in (case for case in CASES if given.only in case):
             wanted = outcome(first, folder, case)
             for other in others:
-                found = outcome(other, folder, case)
-                wrong = [part for part in wanted if wanted[part] != found[part]]
-                different += bool(wrong)
-                print(
-                    f"{case}: {other}: {' and '.join(wrong) + ' differ' if wrong else 'the same'}",
-                    flush=True,
-                )
+                compare(case, other, wanted, outcome(other, folder, case))
     sys.exit(1 if different else 0)
 
 

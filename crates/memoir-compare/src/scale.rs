@@ -234,7 +234,7 @@ mod tests {
         let of_power = |exponent: f64| -> Vec<_> {
             [1.0, 2.0, 4.0, 8.0]
                 .iter()
-                .map(|x| (maths::ln(x), maths::ln(3.0 * maths::powf(x, exponent))))
+                .map(|&x| (maths::ln(x), maths::ln(3.0 * maths::powf(x, exponent))))
                 .collect()
         };
         for exponent in [0.0, 0.5, 1.0, 2.0] {

@@ -1,9 +1,12 @@
 """Makes data, trains and predicts with several builds of the program, and compares all files byte for byte.
 
     python3 tools/same_bytes.py PROGRAM OTHER... [--rows 4000]
+    python3 tools/same_bytes.py PROGRAM --wrong-maths
 
 A program may have words before it: "qemu-aarch64-static target/dist/memoir-aarch64-unknown-linux-musl".
-Trained is on the data of the first one. Exit code 1 if anything differs.
+Trained is on the data of the first one. With --wrong-maths, one of the others is the first program with a C
+library whose logarithms, exponentials and powers are wrong in the last bit (it must be linked dynamically).
+Exit code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+WRONG_MATHS = pathlib.Path(__file__).parent / "wrong_maths.c"
 
 ALGORITHMS = (
     "softmax centroid ovr msvm memoir-l2 memoir-l1 memoir-lsh knn recall-tree pd-sparse fastxml pfastrexml"
@@ -62,6 +67,7 @@ def main() -> None:
     options.add_argument("programs", nargs="+", metavar="PROGRAM")
     options.add_argument("--rows", type=int, default=4000)
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name has this in it")
+    options.add_argument("--wrong-maths", action="store_true", help="see above")
     given = options.parse_args()
     different = 0
 
@@ -75,6 +81,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         first, *others = given.programs
+        if given.wrong_maths:
+            library = folder / "wrong_maths.so"
+            flags = ["-O1", "-fno-builtin", "-shared", "-fPIC"]
+            subprocess.run(["cc", *flags, WRONG_MATHS, "-o", library, "-ldl", "-lm"], check=True)
+            others.append(f"env LD_PRELOAD={library} {first}")
         made = {other: made_data(other, folder, given.rows) for other in others}
         wanted = made_data(first, folder, given.rows)
         for other in others:

@@ -91,10 +91,12 @@ impl Preprocessing {
 
     /// Memory that it takes, about.
     pub(crate) fn bytes(&self) -> u64 {
-        let names = match &self.input {
-            Input::Text(text) => text.vocabulary.memory() + TEXT_ITSELF,
-            Input::Vectors { .. } => 0,
-        };
+        self.file_bytes() + self.text().map_or(0, |_| TEXT_ITSELF as u64)
+    }
+
+    /// Size of its arrays in a model file, about.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        let names = self.text().map_or(0, |text| text.vocabulary.memory());
         (names + self.features() * 8) as u64
     }
 

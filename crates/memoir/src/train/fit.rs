@@ -311,7 +311,7 @@ impl<'a> Prepared<'a> {
             shard,
             split_hashes: None,
             held_bytes: preprocessing.bytes() + 2 * classes.bytes(),
-            file_bytes: preprocessing.bytes() + classes.bytes(),
+            file_bytes: preprocessing.file_bytes() + classes.bytes(),
             bytes_before,
         };
         let mut trained = match Views::of(&request, &preprocessing, session) {

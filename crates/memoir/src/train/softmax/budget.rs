@@ -83,6 +83,9 @@ impl Around {
 /// The program itself, its threads' stacks, and what the allocator keeps back.
 pub(super) const PROGRAM: u64 = 14 << 20;
 
+/// Where the weights of a feature begin in a model file.
+const OFFSET_BYTES: u64 = 8;
+
 /// The plan for `auto`; under a memory budget the best one that fits, with a note of what it costs.
 pub(super) fn plan<P: Posting>(
     base: &BaseWeights<P>,
@@ -117,7 +120,7 @@ pub(super) fn plan<P: Posting>(
         window: rows.window_bytes(),
         scores: around.scores(),
         at_end: PROGRAM + around.held + around.data,
-        in_file: around.in_file + LearnedWeights::<P>::overhead(rows.width()) as u64,
+        in_file: around.in_file + OFFSET_BYTES * rows.width() as u64,
         keeps_best: around.keeps_best,
     };
     let memory = RivalCache::bytes(rows.rows_at_a_time(), auto.rivals) as u64;

@@ -18,7 +18,7 @@ use memoir::{Catalogue, Session};
 const CHILD: &str = "MEMOIR_TEST_TRAINS";
 const PEAK: &str = "peak beyond the program:";
 
-/// What budgets count for the program itself.
+/// What the program itself takes. Budgets count a megabyte more.
 const PROGRAM: u64 = 13 << 20;
 
 /// Rows, and the mean number of their entries.

@@ -1,7 +1,7 @@
 """Checks the documentation.
 
-Links lead somewhere, files and tests that pages name exist, the site has every page, and the benchmarks
-follow from the results.
+Links lead somewhere, files and tests that pages name exist, the site has every page, and the tables of the
+benchmarks and of the paper's page follow from the results.
 
     python3 tools/check_docs.py     # exit code 1 and a line for each problem
 
@@ -24,8 +24,9 @@ def main():
     problems += [*missing_tests(), *summary_problems()]
     for problem in problems:
         print(problem, file=sys.stderr)
-    benchmarks = subprocess.run([sys.executable, ROOT / "experiments/benchmarks.py", "--check"])
-    sys.exit(1 if problems or benchmarks.returncode else 0)
+    scripts = ("experiments/benchmarks.py", "experiments/paper/tables.py")
+    stale = [subprocess.run([sys.executable, ROOT / script, "--check"]).returncode for script in scripts]
+    sys.exit(1 if problems or any(stale) else 0)
 
 
 def tracked(*patterns):

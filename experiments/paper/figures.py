@@ -1,16 +1,15 @@
-"""Draws the figures of docs/paper.md from the file that `run.py --json` fills: means of its repeats.
+"""Draws the figures of docs/paper.md from the files that `run.py` fills: means of its repeats.
 
-    python3 experiments/paper/figures.py FIGURES.json docs/figures
+    python3 experiments/paper/figures.py docs/figures
 
 Plain SVG, no library: a figure is a row of small line charts.
 """
 
-import json
 import math
 import pathlib
 import sys
 
-from run import summed_up
+from run import RESULTS, read_lines, summed_up
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 250, 190, 52, 12, 26, 40
 
@@ -78,16 +77,12 @@ def averaged(runs):
 
 
 def main():
-    figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
-    folder = pathlib.Path(sys.argv[2])
+    of = lambda stem: read_lines(RESULTS / f"{stem}.jsonl")
+    folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for stem in ("l1", "l1_yso_en"):
         l1 = sorted(
-            (
-                run
-                for run in averaged(figures.get(stem, []))
-                if run["algorithm"] == "memoir-l1" and "accuracy" in run
-            ),
+            (run for run in averaged(of(stem)) if run["algorithm"] == "memoir-l1" and "accuracy" in run),
             key=lambda run: run["options"]["lambda"],
         )
         if not l1:
@@ -104,7 +99,7 @@ def main():
                 (series("cpu"), "training, CPU seconds", "lambda"),
             ],
         )
-    batches = [run for run in averaged(figures.get("batch_size", [])) if "accuracy" in run]
+    batches = [run for run in averaged(of("batch_size")) if "accuracy" in run]
     if batches:
         names = [run["name"].split(" ")[0].replace("sqrt(C),", "1") for run in batches]
         series = lambda key, factor=1: [(run["options"]["batch-size"], factor * run[key]) for run in batches]
@@ -121,7 +116,7 @@ def main():
                 (series("cpu"), "training, CPU seconds", "|b| in units of sqrt(C)", names),
             ],
         )
-    costs = figures.get("by_classes", [])
+    costs = of("by_classes")
     if costs:
         charts = []
         for key, title in (

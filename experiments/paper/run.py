@@ -2,11 +2,15 @@
 of a Markdown table with CPU time, peak memory, model size and quality.
 
     python3 experiments/paper/run.py experiments/paper/l1.toml --data FOLDER [--memoir PROGRAM]
+    python3 experiments/paper/run.py experiments/paper/l1.toml
+
+Each run adds a line of JSON to experiments/results/paper/NAME.jsonl and is not made again if it is there.
+Without --data the table is written of what is there.
 
 A data set NAME is the folder NAME below --data, with the files that `train` (train.svm) and `evaluate`
 (valid.svm) name. A run that takes more than `limit` CPU seconds to train is stopped and says so. An
 experiment with `seeds` repeats every run with each of them: figures are means, qualities with their standard
-deviation. With --json FILE the figures of each repeat are added to that file, for figures.py.
+deviation.
 """
 
 import argparse
@@ -20,6 +24,8 @@ import sys
 import tempfile
 import time
 import tomllib
+
+RESULTS = pathlib.Path(__file__).parent.parent / "results" / "paper"
 
 
 def measured(command, limit=None):
@@ -46,19 +52,25 @@ def measured(command, limit=None):
     return text, cpu, time.monotonic() - start, usage.ru_maxrss / 1000
 
 
-def run_one(run, experiment, arguments, seed):
-    """Trains and evaluates; returns the figures."""
+def planned(run, experiment, seed):
+    """What tells a repeat of a run from all others."""
     options = experiment.get("options", {}) | run.get("options", {})
     if seed is not None:
         options["seed"] = seed
+    return {
+        "name": run["name"],
+        "data": run.get("data", experiment.get("data")),
+        "algorithm": run["algorithm"],
+        "options": options,
+    }
+
+
+def run_one(run, experiment, arguments, seed):
+    """Trains and evaluates; returns the figures."""
+    figures = planned(run, experiment, seed)
+    options = dict(figures["options"])
     get = lambda key, default=None: run.get(key, experiment.get(key, default))
     folder = arguments.data / get("data")
-    figures = {
-        "name": run["name"],
-        "data": get("data"),
-        "algorithm": run["algorithm"],
-        "options": dict(options),
-    }
     threads = str(options.pop("threads", arguments.threads))
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "model")
@@ -117,52 +129,75 @@ def quality(repeats, key):
     return f"{mean} ± {statistics.stdev(values):.2f}%" if len(values) > 1 else f"{mean}%"
 
 
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+COLUMNS = (
+    ("seeds", lambda means, repeats: str(len(repeats))),
+    ("CPU s", lambda means, repeats: f"{means['cpu']:.1f}"),
+    ("peak MB", lambda means, repeats: f"{means['memory']:.0f}"),
+    ("model MB", lambda means, repeats: f"{means['size']:.1f}"),
+    ("weights", lambda means, repeats: f"{means['weights']:,.0f}" if means.get("weights") else "–"),
+    ("accuracy", lambda means, repeats: quality(repeats, "accuracy")),
+    ("macro-F1", lambda means, repeats: quality(repeats, "macro_f1")),
+    ("harmonic macro-F1", lambda means, repeats: quality(repeats, "macro_f1_harmonic")),
+)
+
+
+def table_line(repeats, name=None):
+    """Cells of a table for the repeats of a run."""
+    means = summed_up(repeats)
+    cells = [name or means["name"]]
+    for column, of in COLUMNS:
+        is_there = "accuracy" in means or column in ("seeds", "CPU s", "peak MB")
+        cells.append(of(means, repeats) if is_there else "over the limit" if column == "accuracy" else "–")
+    return "| " + " | ".join(cells) + " |"
+
+
+def table_head():
+    names = ["", *(name for name, _ in COLUMNS)]
+    return "| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|"
+
+
+def runs_of(experiment, only=None):
+    """Each run of an experiment with what tells its repeats apart."""
+    for run in experiment["run"]:
+        plans = [planned(run, experiment, seed) for seed in experiment.get("seeds", [None])]
+        if not only or only in f"{run['name']} {plans[0]['data']}":
+            yield run, plans
+
+
+def repeats_of(plan, lines):
+    return [line for line in lines if plan.items() <= line.items()]
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("experiment", type=pathlib.Path)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--memoir", default="target/release/memoir")
     parser.add_argument("--threads", default="1")
     parser.add_argument("--only", help="runs whose name or data set holds this text")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, help="the file of results, if not the usual one")
     arguments = parser.parse_args()
     experiment = tomllib.loads(arguments.experiment.read_text())
-    print(f"{experiment['title']}\n")
-    print(
-        "| run | data | train CPU s | wall s | predict CPU s | peak MB | model MB | weights | accuracy | macro-F1 | harmonic |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for run in experiment["run"]:
-        if (
-            arguments.only
-            and arguments.only not in f"{run['name']} {run.get('data', experiment.get('data'))}"
-        ):
-            continue
-        repeats = [run_one(run, experiment, arguments, seed) for seed in experiment.get("seeds", [None])]
-        figures = summed_up(repeats)
-        cells = [
-            figures["name"],
-            figures["data"],
-            f"{figures['cpu']:.1f}",
-            f"{figures['wall']:.1f}",
-        ]
-        if "accuracy" in figures:
-            cells += [
-                f"{figures['predict_cpu']:.1f}",
-                f"{figures['memory']:.0f}",
-                f"{figures['size']:.1f}",
-            ]
-            cells += [f"{figures['weights']:,.0f}" if figures["weights"] else "–"]
-            cells += [quality(repeats, key) for key in ("accuracy", "macro_f1", "macro_f1_harmonic")]
-        else:
-            cells += ["–", f"{figures['memory']:.0f}", *["over the limit"], *["–"] * 4]
-        print("| " + " | ".join(cells) + " |", flush=True)
-        if arguments.json:
-            known = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
-            known.setdefault(arguments.experiment.stem, []).extend(repeats)
-            arguments.json.write_text(json.dumps(known, indent=1))
+    path = arguments.out or RESULTS / f"{arguments.experiment.stem}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    print(f"{experiment['title']}\n\n{table_head()}")
+    for run, plans in runs_of(experiment, arguments.only):
+        repeats = []
+        for plan in plans:
+            found = repeats_of(plan, read_lines(path))
+            if not found and arguments.data:
+                found = [run_one(run, experiment, arguments, plan["options"].get("seed"))]
+                with open(path, "a") as out:
+                    out.write(json.dumps(found[0]) + "\n")
+            repeats += found
+        if repeats:
+            print(table_line(repeats, f"{plans[0]['data']}: {plans[0]['name']}"), flush=True)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,9 @@ impl Logistic {
     /// Steps that always suffice: each is half as long as the one before, or halves the bracket around the
     /// root.
     const STEPS: usize = 200;
+
+    /// Newton's last step is at most this long. What it misses is about the square of that.
+    const LAST_STEP: f64 = 1e-5;
 }
 
 impl Loss for Logistic {
@@ -111,6 +114,10 @@ impl Loss for Logistic {
                 f64::midpoint(low, high)
             };
             moved = (next - t).abs();
+            if moved < Self::LAST_STEP && next == newton {
+                // So near, the sigmoid is its tangent, and needs no exponential.
+                return value + value * (1.0 - value / cost) * (next - t);
+            }
             t = next;
             value = cost / (1.0 + maths::exp(-t));
         }

@@ -184,7 +184,7 @@ fn reduced(rows: &Rows, reduction: &Reduction) -> Rows {
 fn table(report: &MarginReport) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<34}{value}");
+        let _ = writeln!(text, "{name:<37}{value}");
     };
     line("oracle", report.oracle.to_owned());
     let unanswered = match report.unanswered {
@@ -243,15 +243,15 @@ fn theorem(terms: &Theorem1) -> String {
         "\n  A bound of 1 or more says nothing: no share of wrong answers exceeds 1."
     };
     format!(
-        "  epsilon (relative to rho)       {:.6}\n  \
-           loss at rho(1+eps), as printed  {:.6}\n  \
-           beyond epsilon, or unanswered   {:.6}\n  \
-           (1+eps) loss + what is beyond   {:.6}\n  \
-           4C/rho * Rademacher complexity  {:.6}\n  \
-           4C/rho * sqrt(R^2 Omega^2 / n)  {:.6}\n  \
-           3 sqrt(log(4/delta) / 2n)       {:.6}\n  \
-           bound, first form               {:.6}\n  \
-           bound, kernel form              {:.6}{verdict}",
+        "  epsilon (relative to rho)          {:.6}\n  \
+           as printed, loss at rho(1+eps)     {:.6}\n  \
+           beyond epsilon, or unanswered      {:.6}\n  \
+           corrected, (1+eps) loss + beyond   {:.6}\n  \
+           4C/rho * Rademacher complexity     {:.6}\n  \
+           4C/rho * sqrt(R^2 Omega^2 / n)     {:.6}\n  \
+           3 sqrt(log(4/delta) / 2n)          {:.6}\n  \
+           corrected bound, first form        {:.6}\n  \
+           corrected bound, kernel form       {:.6}{verdict}",
         terms.epsilon,
         terms.printed_loss,
         terms.excess,

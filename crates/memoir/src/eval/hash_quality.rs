@@ -4,6 +4,9 @@
 //! Vectors are no longer than 1. Two signs along a random direction agree with probability
 //! `1 - arccos(s) / pi`, with s the inner product. (The paper prints `cos` for `arccos`.) Telling an inner
 //! product of at least S from one of at most cS takes `n^rho(c, S) log(1 / delta)` time for n vectors.
+//!
+//! The paper's factor `log 1/(1 - epsilon)` for the levels of its recursion is upside down: S shrinks by
+//! `1 - epsilon` a level, so there are `log(1 / epsilon) / log(1 / (1 - epsilon))` of them.
 
 use std::f64::consts::PI;
 
@@ -25,7 +28,8 @@ pub fn hash_quality(c: f64, s: f64) -> f64 {
     if near == 0.0 && far == 0.0 {
         1.0
     } else {
-        near / far
+        // Both are at most 0; without `abs` 0 would be -0.
+        (near / far).abs()
     }
 }
 

@@ -59,3 +59,52 @@ fn signed_length(rows: &Rows, examples: &[u32], draw: usize, session: &Session<'
     }
     sum.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sparse::RowView;
+
+    /// The mean over all sign vectors.
+    fn by_definition(rows: &Rows, norm: f64) -> f64 {
+        let patterns = 1u32 << rows.len();
+        let lengths = (0..patterns).map(|pattern| {
+            let mut sum = vec![0f64; rows.width()];
+            for (number, row) in rows.iter().enumerate() {
+                let sign = if pattern >> number & 1 == 1 { 1.0 } else { -1.0 };
+                for (feature, value) in row.iter() {
+                    sum[feature as usize] += sign * f64::from(value);
+                }
+            }
+            sum.iter().map(|value| value * value).sum::<f64>().sqrt()
+        });
+        norm * lengths.sum::<f64>() / f64::from(patterns) / rows.len() as f64
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(50))]
+
+        #[test]
+        fn draws_come_near_the_mean_over_all_signs(
+            vectors in proptest::collection::vec(proptest::array::uniform3(-2f32..2.0), 1..9),
+            norm in 0.1..10f64,
+            seed in any::<u64>(),
+        ) {
+            let mut rows = Rows::new();
+            for values in &vectors {
+                rows.push(RowView { indices: &[0, 1, 2], values });
+            }
+            rows.set_width(3);
+            let session = Session::new(NonZeroUsize::MIN).unwrap().with_seed(seed);
+            let examples: Vec<u32> = (0..vectors.len() as u32).collect();
+            let found = rademacher(&rows, &examples, norm, &session).unwrap();
+            let exact = by_definition(&rows, norm);
+            // Six standard errors of at most one percent each.
+            prop_assert!((found - exact).abs() <= 0.06 * exact + 1e-9, "{found} {exact}");
+        }
+    }
+}

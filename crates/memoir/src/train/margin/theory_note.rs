@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::eval::margins::{Margins, epsilon};
 use crate::eval::theory::{Theorem2, Theorem3};
 use crate::oracle::Oracle;
-use crate::sparse::Rows;
+use crate::sparse::{Rows, VectorBuffer};
 use crate::{Result, Session};
 
 /// Rows that are measured, evenly spread over the data.
@@ -37,7 +37,8 @@ pub(super) fn tell<W: DescentWeights>(
         &sample.labels,
         session,
     )?;
-    let epsilon = epsilon(&margins.gaps(), DELTA);
+    let gaps = margins.gaps();
+    let epsilon = epsilon(&gaps, DELTA);
     let recall = margins.found as f64 / sample.len().max(1) as f64;
     session.note(format!(
         "oracle `{}` on the final weights, {} rows: recall@1 {recall:.3}; the approximate margin exceeds the exact one \
@@ -69,23 +70,35 @@ pub(super) fn tell<W: DescentWeights>(
             let steps: Vec<f64> = (1..=iterations)
                 .map(|iteration| settings.step(iteration))
                 .collect();
-            // A sub-gradient moves two vectors by a row each, besides the regulariser's part.
-            let gradient = std::f64::consts::SQRT_2 * radius + settings.lambda / 2.0;
-            let terms = Theorem3::new(&steps, radius, gradient, epsilon);
+            // The theorem wants gaps that are never larger: the largest of the sample is the best guess.
+            let largest = gaps.last().copied().unwrap_or(0.0);
+            // Nobody knows how long the best weights are; those that were learned stand for them.
+            let radius = radius.max(weights.norm());
+            // A sub-gradient moves two vectors by a row each, and every weight by the regulariser's part.
+            let shrinking = settings.lambda / 2.0 * (non_zeros(weights) as f64).sqrt();
+            let gradient = std::f64::consts::SQRT_2 * radius + shrinking;
+            let terms = Theorem3::new(&steps, radius, gradient, largest);
             session.note(format!(
-                "Theorem 3 with n = {iterations}, R = {radius:.3}, G = {gradient:.3}: R^2 / (2 n eta_n) = {:.4e}, \
-                 G^2 / 2 sum eta_k = {:.4e}, R G psi = {:.4e}: f(W-bar) exceeds the optimum by at most {:.4e} with \
-                 probability {}.{}",
+                "Theorem 3 with n = {iterations}, R = {radius:.3} (the longest row or all weights), G = {gradient:.3}, \
+                 epsilon = {largest:.3e} (the largest gap). By the usual proof, R^2 / (2 n eta_n) + G^2 / 2 mean eta_k + \
+                 2 epsilon: f(W-bar) exceeds the optimum by at most {:.4e} + {:.4e} + {:.4e} = {:.4e}. As printed, with sums \
+                 for means, R^2 / (2 n eta_n) + G^2 / 2 sum eta_k + 2 R G epsilon sum eta_k = {:.4e}.{}",
                 terms.start_term,
                 terms.step_term,
                 terms.inexactness_term,
                 terms.bound(),
-                1.0 - DELTA,
+                terms.printed_bound(),
                 verdict(terms.bound())
             ));
         }
     }
     Ok(())
+}
+
+fn non_zeros<W: DescentWeights>(weights: &W) -> usize {
+    let mut buffer = VectorBuffer::default();
+    let classes = 0..weights.classes() as u32;
+    classes.map(|class| weights.vector(class, &mut buffer).len()).sum()
 }
 
 /// What is to be said about a bound that is too large: the hinge loss of zero weights is 1.

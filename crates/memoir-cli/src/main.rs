@@ -122,8 +122,21 @@ pub(crate) fn command(help: &HelpRequest) -> clap::Command {
     help::shape(command, help.length, "memoir")
 }
 
+/// The crates that read tables panic on some damaged files. What comes of it is told as an error.
+#[cfg(feature = "tables")]
+fn keep_table_panics_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(memoir_tables::TABLE_THREAD) {
+            usual(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
     out_of_memory::is_an_error();
+    #[cfg(feature = "tables")]
+    keep_table_panics_quiet();
     let context = Context {
         catalogue: catalogue(),
         cancel: interrupt::install(),

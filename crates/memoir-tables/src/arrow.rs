@@ -1,5 +1,6 @@
 //! Parquet and Arrow files.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::sync::Arc;
@@ -36,8 +37,21 @@ const FILE_MAGIC: &[u8] = b"ARROW1";
 
 pub(crate) fn read_parquet(file: File, out: &mut CsvPipe) -> Result<(), String> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|reason| reason.to_string())?;
+    let expected = builder.metadata().file_metadata().num_rows();
     let reader = builder.with_batch_size(READ_ROWS).build();
-    write_batches(reader.map_err(|reason| reason.to_string())?, out)
+    let read = write_batches(reader.map_err(|reason| reason.to_string())?, out)?;
+    complete(read.rows as i64, expected, "rows")
+}
+
+/// The readers take some damage for the end of the file.
+fn complete<N: PartialEq + Display>(found: N, expected: N, what: &str) -> Result<(), String> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!(
+            "the file is damaged: {found} of its {expected} {what} can be read"
+        ))
+    }
 }
 
 pub(crate) fn read_ipc(mut file: File, out: &mut CsvPipe) -> Result<(), String> {
@@ -47,14 +61,22 @@ pub(crate) fn read_ipc(mut file: File, out: &mut CsvPipe) -> Result<(), String> 
     let file = BufReader::new(file);
     if is_file {
         let reader = FileReader::try_new(file, None).map_err(|reason| reason.to_string())?;
-        write_batches(reader, out)
+        let expected = reader.num_batches();
+        complete(write_batches(reader, out)?.batches, expected, "blocks")
     } else {
         let reader = StreamReader::try_new(file, None).map_err(|reason| reason.to_string())?;
-        write_batches(reader, out)
+        write_batches(reader, out).map(|_| ())
     }
 }
 
-fn write_batches(reader: impl RecordBatchReader, out: &mut CsvPipe) -> Result<(), String> {
+/// What was there.
+#[derive(Default)]
+struct Counts {
+    batches: usize,
+    rows: usize,
+}
+
+fn write_batches(reader: impl RecordBatchReader, out: &mut CsvPipe) -> Result<Counts, String> {
     let schema = reader.schema();
     let header = schema
         .fields()
@@ -63,12 +85,13 @@ fn write_batches(reader: impl RecordBatchReader, out: &mut CsvPipe) -> Result<()
     header
         .and_then(|()| out.end_row())
         .map_err(|reason| reason.to_string())?;
-    let mut rows = 0;
+    let mut read = Counts::default();
     for batch in reader {
         let written = batch.and_then(|batch| write_batch(&batch, out).map(|()| batch.num_rows()));
-        rows += written.map_err(|reason| format!("behind row {rows}: {}", explained(&reason)))?;
+        read.rows += written.map_err(|reason| format!("behind row {}: {}", read.rows, explained(&reason)))?;
+        read.batches += 1;
     }
-    Ok(())
+    Ok(read)
 }
 
 /// What the library says, in words that tell what to do where that is known.

@@ -14,6 +14,9 @@ use crate::pipe::CsvPipe;
 /// Rows that a sheet can hold, with the header.
 const MOST_ROWS: u32 = 1 << 20;
 
+/// Columns that a sheet can hold.
+const MOST_COLUMNS: u32 = 1 << 14;
+
 /// Characters that a cell can hold.
 const LONGEST_CELL: usize = 32_767;
 
@@ -117,6 +120,14 @@ impl<'o> Rows<'o> {
     }
 
     fn set(&mut self, (row, column): (u32, u32), text: String) -> io::Result<()> {
+        // Room is made for the cells and rows before, so a damaged place would take all memory.
+        if row >= MOST_ROWS || column >= MOST_COLUMNS {
+            return Err(io::Error::other(format!(
+                "found a cell in row {}, column {}; a sheet has at most {MOST_ROWS} rows and {MOST_COLUMNS} columns",
+                u64::from(row) + 1,
+                u64::from(column) + 1
+            )));
+        }
         if row + 1 != self.number {
             self.end_row()?;
             self.number = row + 1;

@@ -19,6 +19,9 @@ use memoir::data::Source;
 use memoir::{Error, Result};
 use memoir_report::table::{Column, TableWriter};
 
+/// Name of the threads that read tables. A panic in one of them becomes an error, so nobody need tell it.
+pub const TABLE_THREAD: &str = "memoir-table";
+
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFile {
@@ -95,7 +98,7 @@ impl TableFile {
             Self::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
             Self::Arrow => pipe::read(move |out| arrow::read_ipc(file, out)),
             Self::Excel => {
-                let book = excel::open(file, &name, sheet);
+                let book = pipe::open(|| excel::open(file, &name, sheet));
                 let mut book =
                     book.map_err(|reason| Error::io(path, "cannot read", io::Error::other(reason)))?;
                 note = book.note.take();

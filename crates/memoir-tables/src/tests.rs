@@ -1,16 +1,19 @@
 //! What is written is read back, as CSV with all fields quoted.
 
 use std::fs::File;
-use std::io::{BufWriter, Read as _};
+use std::io::{BufWriter, Cursor, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, RecordBatch, TimestampSecondArray};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, TimestampSecondArray};
+use arrow_ipc::writer::FileWriter;
 use memoir_report::table::{Cell, CellKind, Column};
 use parquet::arrow::ArrowWriter;
 use rust_xlsxwriter::Workbook;
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
-use crate::{TableFile, arrow, excel, pipe};
+use crate::{TABLE_THREAD, TableFile, arrow, excel, pipe};
 
 const NAMES: [&str; 3] = ["a.parquet", "a.feather", "a.xlsx"];
 
@@ -30,6 +33,29 @@ fn write(path: &Path, rows: &[[Cell<'_>; 4]]) {
     table.finish().expect("finished");
 }
 
+/// Replaces a text in a part of a workbook.
+fn replace_in_archive(path: &Path, part: &str, from: &str, to: &str) {
+    let mut archive = ZipArchive::new(File::open(path).expect("there")).expect("an archive");
+    let mut written = ZipWriter::new(Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).expect("an entry");
+        let name = entry.name().expect("a name").into_owned();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).expect("read");
+        if name == part {
+            let text = String::from_utf8(content).expect("text");
+            assert!(text.contains(from), "{text}");
+            content = text.replace(from, to).into_bytes();
+        }
+        let begun = written.start_file(name, SimpleFileOptions::default());
+        begun
+            .and_then(|()| Ok(written.write_all(&content)?))
+            .expect("written");
+    }
+    let bytes = written.finish().expect("finished").into_inner();
+    std::fs::write(path, bytes).expect("written");
+}
+
 /// The file as CSV, or what is wrong with it.
 fn read(path: &Path) -> Result<String, String> {
     let file = File::open(path).expect("there");
@@ -37,7 +63,7 @@ fn read(path: &Path) -> Result<String, String> {
         TableFile::Parquet => pipe::read(move |out| arrow::read_parquet(file, out)),
         TableFile::Arrow => pipe::read(move |out| arrow::read_ipc(file, out)),
         TableFile::Excel => {
-            let book = excel::open(file, "a.xlsx", None)?;
+            let book = pipe::open(|| excel::open(file, "a.xlsx", None))?;
             pipe::read(move |out| excel::read(book, out))
         }
     };
@@ -154,6 +180,116 @@ fn files_that_are_something_else_are_refused() {
         let path = folder.path().join(name);
         std::fs::write(&path, "text,label\ntea,a\n").expect("written");
         assert!(read(&path).is_err(), "{name}");
+    }
+}
+
+/// Damaged files are read as whole ones of other values, or refused. Rows are never lost without a word.
+#[test]
+fn damage_loses_no_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let texts: Vec<String> = (0..60).map(|row| format!("row {row}")).collect();
+    let batch = |rows: &[String]| {
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(rows));
+        RecordBatch::try_from_iter([("text", texts)]).expect("one column")
+    };
+    let batches: Vec<RecordBatch> = texts.chunks(20).map(batch).collect();
+    let schema = batches[0].schema();
+    let (mut refused, mut read_anyhow, mut is_empty) = (0, 0, 0);
+    keep_panics_quiet();
+    for name in ["a.arrow", "a.parquet"] {
+        let path = folder.path().join(name);
+        let mut whole = Vec::new();
+        if kind(&path) == TableFile::Arrow {
+            let mut writer = FileWriter::try_new(&mut whole, &schema).expect("begun");
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).expect("written"));
+            writer.finish().expect("finished");
+        } else {
+            let mut writer = ArrowWriter::try_new(&mut whole, schema.clone(), None).expect("begun");
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).expect("written"));
+            writer.close().expect("finished");
+        }
+        for place in (0..whole.len()).step_by(7) {
+            for value in [0, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[place] = value;
+                std::fs::write(&path, &damaged).expect("written");
+                match read(&path) {
+                    // The header and 60 rows; texts may hold other characters now, line ends too.
+                    Ok(text) => {
+                        let rows = text.matches("\"\n\"").count() + 1;
+                        // A list of blocks that became empty cannot be told from one that always was.
+                        assert!(
+                            rows >= 61 || rows == 1,
+                            "{name}, byte {place} = {value}: {rows} rows"
+                        );
+                        is_empty += usize::from(rows == 1);
+                        read_anyhow += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(
+        refused > 50 && read_anyhow > 50 && is_empty < 4,
+        "{refused} {read_anyhow} {is_empty}"
+    );
+}
+
+/// Backtraces of many panics take seconds.
+fn keep_panics_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(TABLE_THREAD) {
+            usual(panic);
+        }
+    }));
+}
+
+#[test]
+fn a_reader_that_panics_is_an_error() {
+    keep_panics_quiet();
+    let mut text = String::new();
+    let mut reader = pipe::read(|out| {
+        out.write_cell(b"text")
+            .and_then(|()| out.end_row())
+            .expect("written");
+        panic!("index out of range")
+    })
+    .expect("a pipe");
+    let problem = reader.read_to_string(&mut text).expect_err("a panic").to_string();
+    assert_eq!(problem, "the file is damaged: index out of range");
+    let problem = pipe::open(|| -> Result<(), String> { panic!("{} blocks", 3) }).expect_err("a panic");
+    assert_eq!(problem, "the file is damaged: 3 blocks");
+}
+
+/// A cell far away would take room for all cells before it.
+#[test]
+fn cells_beyond_a_sheet_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.xlsx");
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    sheet.write_string(0, 0, "text").expect("written");
+    sheet.write_string(1, 0, "tea").expect("written");
+    for (cell, place) in [
+        ("A4294967295", "row 4294967295, column 1"),
+        ("XFE2", "row 2, column 16385"),
+        ("ZZZZZ2", "row 2, column 12356630"),
+    ] {
+        book.save(&path).expect("saved");
+        replace_in_archive(
+            &path,
+            "xl/worksheets/sheet1.xml",
+            "r=\"A2\"",
+            &format!("r=\"{cell}\""),
+        );
+        let problem = read(&path).expect_err("refused");
+        assert!(problem.contains(place), "{cell}: {problem}");
     }
 }
 

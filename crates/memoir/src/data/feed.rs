@@ -1,6 +1,7 @@
 //! Reads blocks ahead in a thread of its own, so that reading, decompressing and waiting for input go on
 //! while other blocks are parsed, and so that a run can be stopped while its input is silent.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +24,11 @@ pub(super) struct RawBlock {
 
 /// The blocks of a source in their order.
 pub(super) struct Feed {
-    blocks: Receiver<Result<RawBlock>>,
+    /// `None` is the end: a thread that was lost must not look like it.
+    blocks: Receiver<Result<Option<RawBlock>>>,
+    name: String,
+    /// Whether the end, or an error, was handed on.
+    is_over: Cell<bool>,
     /// Takes blocks back for their memory.
     used: Sender<Vec<u8>>,
     told: Arc<Told>,
@@ -54,33 +59,52 @@ impl Feed {
         let told = Arc::new(Told::default());
         let tells = Arc::clone(&told);
         let name = source.name().to_owned();
+        let cannot_start =
+            |reason| Error::input(&name, format!("cannot start a thread to read it: {reason}"));
         std::thread::Builder::new()
             .name("memoir-read".to_owned())
             .spawn(move || {
-                if let Err(problem) = read_all(source, settling, block_size, &tells, &sender, &reusable) {
-                    // If nobody listens any more, nobody misses the message.
-                    drop(sender.send(Err(problem)));
-                }
+                let outcome = read_all(source, settling, block_size, &tells, &sender, &reusable);
+                // If nobody listens any more, nobody misses the message.
+                drop(sender.send(outcome.map(|()| None)));
             })
-            .map_err(|reason| Error::input(name, format!("cannot start a thread to read it: {reason}")))?;
-        Ok(Self { blocks, used, told })
+            .map_err(cannot_start)?;
+        Ok(Self {
+            blocks,
+            name,
+            is_over: Cell::new(false),
+            used,
+            told,
+        })
     }
 
     /// Waits for the next block; `None` at the end.
     pub(super) fn next_block(&self, session: &Session<'_>) -> Result<Option<RawBlock>> {
-        loop {
+        while !self.is_over.get() {
             session.check()?;
             match self.blocks.recv_timeout(WAIT) {
-                Ok(block) => return block.map(Some),
+                Ok(block) => return self.hand_on(block),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let message = "the thread that read it failed; nothing of it is used";
+                    return self.hand_on(Err(Error::input(&self.name, message)));
+                }
             }
         }
+        Ok(None)
     }
 
     /// The next block if it is there already.
     pub(super) fn ready_block(&self) -> Result<Option<RawBlock>> {
-        self.blocks.try_recv().ok().transpose()
+        self.blocks
+            .try_recv()
+            .map_or(Ok(None), |block| self.hand_on(block))
+    }
+
+    /// Takes down what came.
+    fn hand_on(&self, block: Result<Option<RawBlock>>) -> Result<Option<RawBlock>> {
+        self.is_over.set(!matches!(block, Ok(Some(_))));
+        block
     }
 
     /// Gives a block back when it has been parsed, so that the next one needs no new memory.
@@ -119,7 +143,7 @@ fn read_all(
     settling: Settling,
     block_size: Option<usize>,
     told: &Told,
-    sender: &SyncSender<Result<RawBlock>>,
+    sender: &SyncSender<Result<Option<RawBlock>>>,
     reusable: &Receiver<Vec<u8>>,
 ) -> Result<()> {
     let source = source.open(settling.options.encoding)?;
@@ -136,7 +160,7 @@ fn read_all(
             told.settled.get_or_init(|| settled);
         }
         let position = counter.load(Ordering::Relaxed);
-        if sender.send(Ok(RawBlock { bytes, position })).is_err() {
+        if sender.send(Ok(Some(RawBlock { bytes, position }))).is_err() {
             break;
         }
     }

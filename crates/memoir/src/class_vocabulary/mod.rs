@@ -4,7 +4,7 @@
 //!
 //! A vocabulary has *concepts*. Some of them are classes of the model, others are only their ancestors, or
 //! nothing the model knows yet. Everything lies in flat arrays, so a model file holds a million concepts and
-//! opens without reading them.
+//! opens without reading more than where they end.
 
 mod attach;
 mod builder;

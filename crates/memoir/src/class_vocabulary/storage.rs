@@ -39,8 +39,9 @@ impl ClassVocabulary {
         named.map(|(name, tensor)| (name.to_owned(), tensor)).collect()
     }
 
-    /// Takes it from a model file of `classes` classes. Lengths are checked here; damage inside the arrays
-    /// makes names unreadable and relations vanish later, never more.
+    /// Takes it from a model file of `classes` classes. Lengths and ends are checked here: with ends that
+    /// fall, every concept could claim all terms. Other damage inside the arrays makes names unreadable and
+    /// relations vanish later, never more.
     pub(crate) fn load(stored: StoredVocabulary, source: &dyn TensorSource, classes: usize) -> Result<Self> {
         let replaced_by = match source.element("vocabulary.replaced_by") {
             Some(_) => source.u32("vocabulary.replaced_by")?,
@@ -88,20 +89,18 @@ impl ClassVocabulary {
             ));
         }
         let ends = [
-            ("term_ends", self.term_ends.last(), self.text.len(), "text"),
-            ("concept_ends", self.concept_ends.last(), terms, "term_ends"),
-            (
-                "broader_ends",
-                self.broader_ends.last(),
-                self.broader.len(),
-                "broader",
-            ),
+            ("term_ends", &self.term_ends, self.text.len(), "text"),
+            ("concept_ends", &self.concept_ends, terms, "term_ends"),
+            ("broader_ends", &self.broader_ends, self.broader.len(), "broader"),
         ];
-        for (name, last, expected, of) in ends {
-            if last.map_or(0, |&end| end as usize) != expected {
+        for (name, ends, expected, of) in ends {
+            if ends.last().map_or(0, |&end| end as usize) != expected {
                 return Err(format!(
                     "`vocabulary.{name}` does not end where `vocabulary.{of}` does"
                 ));
+            }
+            if !ends.is_sorted() {
+                return Err(format!("`vocabulary.{name}` does not rise"));
             }
         }
         Ok(())
@@ -109,16 +108,6 @@ impl ClassVocabulary {
 
     /// Looks at everything stored: an error in words if something makes no sense.
     pub(crate) fn check_content(&self) -> std::result::Result<(), String> {
-        let rising = [
-            ("term_ends", &self.term_ends),
-            ("concept_ends", &self.concept_ends),
-            ("broader_ends", &self.broader_ends),
-        ];
-        for (name, ends) in rising {
-            if !ends.is_sorted() {
-                return Err(format!("`vocabulary.{name}` does not rise"));
-            }
-        }
         if std::str::from_utf8(&self.text).is_err() {
             return Err("`vocabulary.text` is not UTF-8 text".to_owned());
         }

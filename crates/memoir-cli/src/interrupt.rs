@@ -29,7 +29,7 @@ pub(crate) fn install() -> Cancel {
             return;
         }
         raised.raise();
-        std::thread::spawn(|| {
+        let insisting = std::thread::Builder::new().spawn(|| {
             loop {
                 std::thread::sleep(PATIENCE);
                 if FILES_AT_WORK.load(Ordering::Acquire) == 0 {
@@ -38,6 +38,8 @@ pub(crate) fn install() -> Cancel {
                 }
             }
         });
+        // Without memory for it, loops still see the flag, and the next signal ends the program.
+        drop(insisting);
     };
     // Without a handler signals still stop the program, only less gracefully.
     keeping_nohup(|| ctrlc::set_handler(handler).is_ok());

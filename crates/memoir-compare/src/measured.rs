@@ -104,11 +104,11 @@ pub fn asked_for() -> anyhow::Result<Option<Task>> {
 pub fn measure(task: &Task, cancel: &Cancel) -> anyhow::Result<Measured> {
     let abandoned = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&abandoned);
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let mut nothing = [0; 16];
         while matches!(io::stdin().read(&mut nothing), Ok(read) if read > 0) {}
         raised.store(true, Ordering::Release);
-    });
+    })?;
     let log = File::create(&task.log)?;
     let stdout = match &task.stdout {
         Some(path) => File::create(path)?,

@@ -1,6 +1,7 @@
 //! `memoir tune`: which settings suit the data?
 
 use std::fmt::Write as _;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -156,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, context: &Context) -> an
     let progress = Progress::new(arguments.running.quiet);
     // Of its own: a time limit raises it, and the program then still has something to say.
     let stop = Cancel::default();
-    let clock = Clock::start(arguments.time, &context.cancel, &stop);
+    let clock = Clock::start(arguments.time, &context.cancel, &stop)?;
     let session = arguments
         .running
         .session(context, &progress)?
@@ -224,11 +225,11 @@ fn timed_out(error: Error, context: &Context) -> anyhow::Error {
 struct Clock(Arc<AtomicBool>);
 
 impl Clock {
-    fn start(limit: Option<Duration>, signal: &Cancel, stop: &Cancel) -> Self {
+    fn start(limit: Option<Duration>, signal: &Cancel, stop: &Cancel) -> io::Result<Self> {
         let done = Arc::new(AtomicBool::new(false));
         let (signal, stop, is_done) = (signal.clone(), stop.clone(), done.clone());
         let start = Instant::now();
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             while !is_done.load(Ordering::Relaxed) {
                 if signal.is_raised() || limit.is_some_and(|limit| start.elapsed() >= limit) {
                     stop.raise();
@@ -236,8 +237,8 @@ impl Clock {
                 }
                 std::thread::sleep(LOOK);
             }
-        });
-        Self(done)
+        })?;
+        Ok(Self(done))
     }
 }
 

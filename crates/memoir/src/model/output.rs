@@ -80,6 +80,10 @@ fn remove_abandoned(folder: &Path) {
         if !name.starts_with(UNFINISHED.0) || !name.ends_with(UNFINISHED.1) {
             continue;
         }
+        // To open a pipe would wait for somebody who writes to it.
+        if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
@@ -162,6 +166,18 @@ mod tests {
         let mut left = names(folder.path());
         left.sort();
         assert_eq!(left, ["other.partial", "out", "second"]);
+    }
+
+    /// Whoever opens a pipe waits until somebody writes to it.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_with_the_name_of_an_unfinished_file_keeps_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join(".memoir-x1.partial");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        write_beside(&folder.path().join("out"), |_| Ok(())).unwrap();
+        assert!(pipe.exists(), "it is not ours");
     }
 
     #[test]

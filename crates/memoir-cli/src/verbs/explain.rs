@@ -10,7 +10,6 @@ use clap::{ArgGroup, Args, Command};
 use memoir::data::{Format, ReadOptions, Source};
 use memoir::dataset::readable;
 use memoir::model::{Candidate, Explanation, FeatureWeight};
-use memoir::prepare::Extras;
 use memoir::text::{Input, TextScratch};
 use memoir::{Error, Model, Rows, Session, prepare};
 use memoir_report::names::{on_one_line, with_name};
@@ -207,10 +206,7 @@ fn explain_data(
         sources::open(&[data])?,
         model.reading(arguments.reading.options()),
     );
-    let extras = Extras {
-        overrides: model.overrides(),
-        texts: true,
-    };
+    let extras = model.extras().with_texts();
     let top = arguments.top.get();
     // Words are marked by all that they decide, also those that are not listed.
     let listed = if arguments.html { usize::MAX } else { top };

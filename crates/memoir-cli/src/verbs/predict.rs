@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use memoir::data::{KeepColumns, Kept, ReadOptions};
 use memoir::model::{Predictions, write_beside};
-use memoir::prepare::{Block, Extras};
+use memoir::prepare::Block;
 use memoir::{Model, Result, Scored, Session, prepare};
 use memoir_report::sizes::{show_count, show_counted};
 
@@ -271,10 +271,7 @@ impl Predicting<'_> {
             ..self.model.reading(self.arguments.reading.options())
         };
         let (preprocessing, session) = (self.model.preprocessing(), self.session);
-        let extras = Extras {
-            overrides: self.model.overrides(),
-            ..Extras::default()
-        };
+        let extras = self.model.extras();
         prepare::stream_with_extras(source, &options, preprocessing, extras, session, |block| {
             take(self, block)
         })?;

@@ -78,7 +78,8 @@ impl Engine {
     pub(crate) fn measure_file(&self, path: &Path, session: &Session<'_>) -> Result<Option<Measured>> {
         let mut measuring = self.measuring();
         let (source, options) = (Source::new(path), ReadOptions::default());
-        stream_labelled(source, &options, self.model.preprocessing(), session, |block| {
+        let (preprocessing, extras) = (self.model.preprocessing(), self.model.extras());
+        stream_labelled(source, &options, preprocessing, extras, session, |block| {
             let predictions = if self.is_calibrated() {
                 self.model
                     .predict_probabilities(&block.rows, Evaluation::DEPTH, session)?

@@ -81,48 +81,55 @@ pub fn evaluate_each(
     // Names that only the data knows get numbers behind the model's.
     let mut names = model.classes().clone();
     let mut labels = Vec::new();
-    stream_labelled(source, options, model.preprocessing(), session, |block| {
-        let predictions = match confidence {
-            Some(_) => model.predict_probabilities(&block.rows, depth, session)?,
-            None => model.predict_rows(&block.rows, depth, session)?,
-        };
-        let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
-        for (row, best) in predictions.iter().enumerate() {
-            labels.clear();
-            labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
-            let at_once = if measures.replicate {
-                1
-            } else {
-                labels.len().max(1)
+    stream_labelled(
+        source,
+        options,
+        model.preprocessing(),
+        model.extras(),
+        session,
+        |block| {
+            let predictions = match confidence {
+                Some(_) => model.predict_probabilities(&block.rows, depth, session)?,
+                None => model.predict_rows(&block.rows, depth, session)?,
             };
-            // A row without labels counts as such, once.
-            let none: &[u32] = &[];
-            let groups = labels.chunks(at_once).chain(labels.is_empty().then_some(none));
-            for labels in groups {
-                evaluation.add(labels, best);
-                ranking.add(labels, best);
-                if let Some(tally) = &mut tally {
-                    let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
-                    tally.add(labels, answer.map(|answer| answer.class));
-                }
-                each(&Outcome {
-                    block: &block,
-                    row,
-                    labels,
-                    best,
-                    names: &names,
-                })?;
-                if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
-                    // A row without an answer counts among those that no threshold automates.
-                    match best.first() {
-                        Some(answer) => confidence.add(answer.score, labels.contains(&answer.class)),
-                        None => confidence.add(0.0, false),
+            let numbers: Vec<u32> = block.classes.iter().map(|name| names.intern(name)).collect();
+            for (row, best) in predictions.iter().enumerate() {
+                labels.clear();
+                labels.extend(block.labels.row(row).iter().map(|&label| numbers[label as usize]));
+                let at_once = if measures.replicate {
+                    1
+                } else {
+                    labels.len().max(1)
+                };
+                // A row without labels counts as such, once.
+                let none: &[u32] = &[];
+                let groups = labels.chunks(at_once).chain(labels.is_empty().then_some(none));
+                for labels in groups {
+                    evaluation.add(labels, best);
+                    ranking.add(labels, best);
+                    if let Some(tally) = &mut tally {
+                        let answer = best.first().filter(|answer| answer.score > f32::NEG_INFINITY);
+                        tally.add(labels, answer.map(|answer| answer.class));
+                    }
+                    each(&Outcome {
+                        block: &block,
+                        row,
+                        labels,
+                        best,
+                        names: &names,
+                    })?;
+                    if let Some(confidence) = confidence.as_mut().filter(|_| !labels.is_empty()) {
+                        // A row without an answer counts among those that no threshold automates.
+                        match best.first() {
+                            Some(answer) => confidence.add(answer.score, labels.contains(&answer.class)),
+                            None => confidence.add(0.0, false),
+                        }
                     }
                 }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     if evaluation.rows() == 0 {
         return Err(Error::input(name, "no row has a label; an evaluation needs them"));
     }

@@ -67,16 +67,23 @@ impl Model {
         let session = all_threads()?;
         let (source, options) = (Source::new(path), self.reading(ReadOptions::default()));
         let mut scratch = Scratch::default();
-        let extras = Extras {
-            overrides: self.overrides.as_ref(),
-            ..Extras::default()
-        };
+        let extras = self.extras();
         stream_with_extras(source, &options, &self.preprocessing, extras, &session, |block| {
             block.rows.iter().enumerate().try_for_each(|(number, row)| {
                 take(&self.answers(row, k, block.override_of(number), &mut scratch))
             })
         })?;
         Ok(())
+    }
+
+    /// What rows for this model come with: the texts that always get a class, and a look whether the model's
+    /// file was changed in place before each block.
+    pub fn extras(&self) -> Extras<'_> {
+        Extras {
+            overrides: self.overrides.as_ref(),
+            texts: false,
+            file: self.file.as_deref(),
+        }
     }
 
     /// Measures the model on a file of labelled rows that it was not trained on.

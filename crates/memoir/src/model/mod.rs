@@ -63,6 +63,7 @@ pub use mixed::{Level, Mixed};
 pub(crate) use name_matches::Found;
 pub use name_matches::{NameFeatures, NameMatches, NameWeights};
 pub use new_numbers::NewNumbers;
+pub(crate) use opened::OpenedFile;
 pub use output::write_beside;
 pub use overrides::Overrides;
 pub use packed::{PACKED, PackedScorer};
@@ -90,7 +91,7 @@ pub struct Model {
     /// Where the model comes from.
     pub(crate) origin: Origin,
     /// The file that it is mapped from, if it is.
-    pub(crate) file: Option<Arc<opened::OpenedFile>>,
+    pub(crate) file: Option<Arc<OpenedFile>>,
 }
 
 /// What it is, not its millions of weights.

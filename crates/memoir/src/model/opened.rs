@@ -76,7 +76,7 @@ impl OpenedFile {
     }
 
     /// Fails if the file is no longer what it was.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         // A file that was removed, or that another one replaced, stays as it is for those who mapped it.
         let Ok(about) = fs::metadata(&self.path) else {
             return Ok(());

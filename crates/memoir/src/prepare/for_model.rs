@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::assemble::Assembly;
 use crate::data::{Content, Format, Kept, Parsed, Purpose, ReadOptions, ReadReport, Reader, Source};
 use crate::dataset::{ClassNames, Dataset, LabelSets};
-use crate::model::Overrides;
+use crate::model::{OpenedFile, Overrides};
 use crate::sparse::Rows;
 use crate::text::{Input, Preprocessing, TextScratch};
 use crate::{Error, Result, Session};
@@ -38,6 +38,16 @@ pub struct Extras<'e> {
     pub overrides: Option<&'e Overrides>,
     /// Whether texts are kept.
     pub texts: bool,
+    /// The mapped file of the model: before each block it is looked whether it was changed in place.
+    pub(crate) file: Option<&'e OpenedFile>,
+}
+
+impl Extras<'_> {
+    /// The same with the texts.
+    pub fn with_texts(mut self) -> Self {
+        self.texts = true;
+        self
+    }
 }
 
 impl Block {
@@ -122,12 +132,13 @@ pub fn stream_labelled(
     source: Source,
     options: &ReadOptions,
     preprocessing: &Preprocessing,
+    extras: Extras<'_>,
     session: &Session<'_>,
     take: impl FnMut(Block) -> Result<()>,
 ) -> Result<ReadReport> {
     let wanted = Wanted {
         preprocessing,
-        extras: Extras::default(),
+        extras,
         purpose: Purpose::Measurement(fallback(preprocessing)),
     };
     stream(source, options, wanted, session, take)
@@ -160,6 +171,7 @@ fn stream(
     let columns: Arc<[String]> = columns.into();
     reader.run(
         |parsed| {
+            extras.file.map_or(Ok(()), OpenedFile::check)?;
             let texts = parsed.texts.iter();
             let overrides = match extras.overrides {
                 Some(overrides) => texts.clone().map(|text| overrides.find(text)).collect(),

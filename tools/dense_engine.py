@@ -144,9 +144,10 @@ class DenseModel:
         )
         scores = dict.fromkeys(self.classes, 0.0)
         ends, labels = self.arrays["neighbours.label_ends"], self.arrays["neighbours.labels"]
+        weights = self.arrays.get("neighbours.weights", [1.0] * len(products))
         for number in order[: self.arrays["neighbours.count"][0]]:
             for label in labels[ends[number] : ends[number + 1]]:
-                scores[self.classes[label]] += products[number]
+                scores[self.classes[label]] += products[number] * weights[number]
         return scores
 
     def tolerance(self, entries: Entries) -> float:

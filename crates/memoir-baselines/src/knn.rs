@@ -2,8 +2,8 @@
 //!
 //! Nothing is learned: the model holds the training rows, scaled to unit length and turned around (for each
 //! feature the rows that have it), and their labels. The score of a class is the sum of the cosines between
-//! the row asked for and those of its `k` nearest training rows that have the class. A row shares features
-//! with few others, and only their lists are read: the search is exact. Rows at a right or wider angle are
+//! the row asked for and those of its `k` nearest training rows that have the class, each times the weight
+//! of that row. A row shares features with few others, and only their lists are read: the search is exact. Rows at a right or wider angle are
 //! no neighbours; classes that no neighbour has score 0.
 //!
 //! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13,
@@ -40,6 +40,9 @@ pub const NEIGHBOURS: ScorerKind = ScorerKind {
     kind: "neighbours",
     load: |source| Ok(Box::new(Neighbours::load(source)?)),
 };
+
+/// The array of the rows' weights, which not all models have.
+const WEIGHTS: &str = "neighbours.weights";
 
 /// Rows between two looks at the cancel flag.
 const STRIDE: usize = 1 << 12;
@@ -107,6 +110,14 @@ impl Knn {
             values: values.into(),
             label_ends: label_ends.into(),
             labels: labels.into(),
+            weights: match &data.weights {
+                Some(weights) => labelled
+                    .iter()
+                    .map(|&row| weights[row])
+                    .collect::<Vec<_>>()
+                    .into(),
+                None => Vec::new().into(),
+            },
         })
     }
 }
@@ -144,6 +155,8 @@ pub struct Neighbours {
     /// Row `r` owns the labels `label_ends[r]..label_ends[r + 1]`.
     label_ends: Storage<u64>,
     labels: Storage<u32>,
+    /// What each row's vote is multiplied by; empty if all count alike.
+    weights: Storage<f32>,
 }
 
 /// Reusable memory of one search. All is zero or empty between searches.
@@ -167,6 +180,10 @@ impl Neighbours {
             values: source.f32("neighbours.values")?,
             label_ends: source.u64("neighbours.label_ends")?,
             labels: source.u32("neighbours.labels")?,
+            weights: match source.element(WEIGHTS) {
+                Some(_) => source.f32(WEIGHTS)?,
+                None => Vec::new().into(),
+            },
         };
         loaded
             .check(features)
@@ -202,6 +219,13 @@ impl Neighbours {
                     "`{name}` must start at 0, never decrease, and end at {length}"
                 ));
             }
+        }
+        let rows = self.label_ends.len() - 1;
+        if !self.weights.is_empty() && self.weights.len() != rows {
+            return Err(format!(
+                "`{WEIGHTS}` has {} elements for {rows} rows",
+                self.weights.len()
+            ));
         }
         Ok(())
     }
@@ -272,9 +296,10 @@ impl Scorer for Neighbours {
             let known = self.labels[labels]
                 .iter()
                 .filter(|&&class| (class as usize) < self.classes);
+            let weight = self.weights.get(index).copied().unwrap_or(1.0);
             scratch.votes.extend(known.map(|&class| Scored {
                 class,
-                score: neighbour.score,
+                score: neighbour.score * weight,
             }));
         }
         // Stable: votes of a class are added up in the order of the neighbours, the same sum every time.
@@ -303,14 +328,18 @@ impl Scorer for Neighbours {
     }
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
-        vec![
+        let mut tensors = vec![
             ("neighbours.count".to_owned(), Tensor::U32(&self.voters)),
             ("neighbours.offsets".to_owned(), Tensor::U64(&self.offsets)),
             ("neighbours.rows".to_owned(), Tensor::U32(&self.rows)),
             ("neighbours.values".to_owned(), Tensor::F32(&self.values)),
             ("neighbours.label_ends".to_owned(), Tensor::U64(&self.label_ends)),
             ("neighbours.labels".to_owned(), Tensor::U32(&self.labels)),
-        ]
+        ];
+        if !self.weights.is_empty() {
+            tensors.push((WEIGHTS.to_owned(), Tensor::F32(&self.weights)));
+        }
+        tensors
     }
 
     fn with_precision(self: Box<Self>, precision: Precision) -> Result<Box<dyn Scorer>> {

@@ -23,6 +23,7 @@ mod odd_values;
 #[cfg(feature = "tables")]
 mod odd_workbooks;
 mod overrides;
+mod row_weights;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod several_files;

@@ -16,8 +16,6 @@ pub struct BaseModel<'a> {
     pub scorer: &'a dyn Scorer,
     /// Number of rows it learned from.
     pub rows: u64,
-    /// Mean weight of these rows.
-    pub mean_weight: f32,
     /// Number of these rows of each of its classes.
     pub class_counts: &'a [u32],
     /// What the weights of each of its features must be multiplied by to mean on rows of today what they
@@ -60,9 +58,6 @@ impl<'a> BaseModel<'a> {
                 None => &*model.scorer,
             },
             rows: origin.rows,
-            mean_weight: origin
-                .row_weights
-                .map_or(1.0, |sum| (sum / origin.rows.max(1) as f64) as f32),
             class_counts: &origin.class_counts,
             replay: session.run(|| replay_rows(model, &feature_scales, data))?,
             replay_limit: replay_limit(origin),

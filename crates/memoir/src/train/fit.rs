@@ -5,6 +5,7 @@ use super::base_model::check_base_model;
 use super::hold_out::{check_share, hold_out};
 use super::name_matches::NameSearch;
 use super::origin::{chosen, origin};
+use super::row_weights::compare_with_usual;
 use super::upper_levels::{Learning, UpperLevels};
 use super::views::{Views, check_views};
 use super::{BaseModel, TrainRequest, Trained};
@@ -261,6 +262,7 @@ impl<'a> Prepared<'a> {
             .as_ref()
             .map(|held_out| with_known_classes(held_out.clone(), &data));
         let mut origin = origin(method, base, &data, session);
+        compare_with_usual(&mut data, base);
         let classes = data.classes.clone();
         if let Some(described) = &described {
             for line in described.defects.lines() {

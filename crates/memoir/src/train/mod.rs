@@ -8,6 +8,7 @@ pub(crate) mod hold_out;
 pub mod margin;
 mod name_matches;
 mod origin;
+mod row_weights;
 pub mod softmax;
 mod trainer;
 mod upper_levels;

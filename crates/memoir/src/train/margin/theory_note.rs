@@ -98,7 +98,9 @@ pub(super) fn tell<W: DescentWeights>(
 fn non_zeros<W: DescentWeights>(weights: &W) -> usize {
     let mut buffer = VectorBuffer::default();
     let classes = 0..weights.classes() as u32;
-    classes.map(|class| weights.vector(class, &mut buffer).len()).sum()
+    classes
+        .map(|class| weights.vector(class, &mut buffer).len())
+        .sum()
 }
 
 /// What is to be said about a bound that is too large: the hinge loss of zero weights is 1.

@@ -18,8 +18,6 @@ pub(super) struct BaseWeights<P> {
     pub(super) class_counts: Vec<u32>,
     /// Rows in all.
     pub(super) rows: u64,
-    /// Their mean weight.
-    pub(super) mean_weight: f32,
     /// Some of them, to be repeated.
     pub(super) replay: Dataset,
 }
@@ -40,7 +38,6 @@ impl<P: Posting> BaseWeights<P> {
             postings: Vec::with_capacity(before.scorer.weight_storage().map_or(0, |(weights, _)| weights)),
             class_counts: before.class_counts.to_vec(),
             rows: before.rows,
-            mean_weight: before.mean_weight,
             replay: replay::some(&before.replay, new_rows, session),
         };
         base.starts.push(0);
@@ -77,7 +74,6 @@ impl<P: Posting> BaseWeights<P> {
             postings: Vec::new(),
             class_counts: Vec::new(),
             rows: 0,
-            mean_weight: 1.0,
             replay: Dataset::default(),
         }
     }
@@ -97,7 +93,6 @@ impl<P: Posting> BaseWeights<P> {
         hash.update(bytemuck::cast_slice(&self.postings));
         hash.update(bytemuck::cast_slice(&self.class_counts));
         hash.update(&self.rows.to_le_bytes());
-        hash.update(&self.mean_weight.to_le_bytes());
         hash.update(&self.replay.fingerprint().to_le_bytes());
         hash.digest()
     }

@@ -47,7 +47,6 @@ use crate::prepare::DiskRows;
 use crate::sparse::Rows;
 use crate::sparse::fixed_point::{Narrow, Posting, Wide};
 use crate::text::RowNeeds;
-use crate::train::origin::sum_of_weights;
 use crate::train::{BaseModel, Support, TrainRequest, Trained, Trainer};
 use crate::{Error, Result, Session};
 
@@ -147,8 +146,7 @@ fn train<P: Posting + Stored>(
         Some(on_disk) => shape_on_disk(on_disk, &data, session)?,
     };
     let mut auto = AutoParams::new(params, &shape);
-    let mut with_replay =
-        (!base.replay.is_empty()).then(|| replay::joined(&data, &base.replay, base.mean_weight));
+    let mut with_replay = (!base.replay.is_empty()).then(|| replay::joined(&data, &base.replay));
     let choose_split = || match (held_out, request.on_disk) {
         (None, None) => CalibrationRows::choose(&data, request.split_hashes, &base.class_counts),
         (None, Some(on_disk)) => {
@@ -221,7 +219,6 @@ fn train<P: Posting + Stored>(
     let search = RivalSearch::new(all, &rows, auto.rivals, auto.tail, session)
         .with_reweighting(reweighting, data.len())
         .with_precision(auto.precision)
-        .with_usual_weight(usual_weight(data, base))
         .with_slice(slice);
     let mut learner = Learner::new(search, learning_rates, session);
     let in_memory = plan.cache_rivals && store.is_none();
@@ -391,13 +388,4 @@ impl Kept {
             rows: Replay::choose(&sets, &class_counts, limit),
         }
     }
-}
-
-/// The weight of a row that counts as one: the mean, so that weights say how rows compare and not how long
-/// steps are. Rows that come later are compared with those before.
-fn usual_weight<P>(data: &Dataset, base: &BaseWeights<P>) -> f32 {
-    if base.rows > 0 {
-        return base.mean_weight;
-    }
-    sum_of_weights(data).map_or(1.0, |sum| (sum / data.len() as f64) as f32)
 }

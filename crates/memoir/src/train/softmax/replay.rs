@@ -21,15 +21,15 @@ pub(super) fn some(kept: &Dataset, new_rows: usize, session: &Session<'_>) -> Da
     kept.subset(chosen)
 }
 
-/// The rows of `data`, then those of `repeated`, all of which have this weight where rows have weights.
-pub(super) fn joined(data: &Dataset, repeated: &Dataset, weight: f32) -> Dataset {
+/// The rows of `data`, then those of `repeated`, all of which have the usual weight.
+pub(super) fn joined(data: &Dataset, repeated: &Dataset) -> Dataset {
     let mut joined = data.clone();
     joined.rows.append(&repeated.rows);
     for labels in repeated.labels.iter() {
         joined.labels.push(labels.iter().copied());
     }
     if let Some(weights) = &mut joined.weights {
-        weights.resize(joined.rows.len(), weight);
+        weights.resize(joined.rows.len(), 1.0);
     }
     joined
 }
@@ -57,9 +57,9 @@ mod tests {
         assert_eq!(some(&kept, 25, &session), kept);
         let mut new = data(3);
         new.weights = Some(vec![2.0; 3]);
-        let joined = joined(&new, &repeated, 1.5);
+        let joined = joined(&new, &repeated);
         assert_eq!((joined.len(), joined.labels.len()), (15, 15));
         assert_eq!(joined.labels.row(3), repeated.labels.row(0));
-        assert_eq!(joined.weights.unwrap()[2..4], [2.0, 1.5]);
+        assert_eq!(joined.weights.unwrap()[2..4], [2.0, 1.0]);
     }
 }

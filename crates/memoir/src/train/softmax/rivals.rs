@@ -54,8 +54,6 @@ pub(super) struct RivalSearch<'a> {
     pub(super) tail: f32,
     pub(super) reweighting: ClassReweighting,
     pub(super) precision: Precision,
-    /// The weight of a row that counts as one.
-    pub(super) usual_weight: f32,
     /// Rows from this number on are repeated ones.
     pub(super) first_repeated: usize,
     pub(super) scratches: PerThread<RivalScratch>,
@@ -97,7 +95,6 @@ impl<'a> RivalSearch<'a> {
             tail,
             reweighting: ClassReweighting::default(),
             precision: Precision::Rough,
-            usual_weight: 1.0,
             first_repeated: usize::MAX,
             scratches: PerThread::new(session, RivalScratch::default),
             tasks: Vec::new(),
@@ -122,12 +119,6 @@ impl<'a> RivalSearch<'a> {
     /// Finds rivals by scores with this precision.
     pub(super) fn with_precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
-        self
-    }
-
-    /// Lets rows count by their weights divided by this one.
-    pub(super) fn with_usual_weight(mut self, weight: f32) -> Self {
-        self.usual_weight = weight;
         self
     }
 
@@ -298,8 +289,7 @@ impl<'a> RivalSearch<'a> {
         }
         let repeated = row >= self.first_repeated;
         let weights = self.data.weights.as_ref();
-        let weight = weights.map_or(1.0, |weights| weights[row] / self.usual_weight)
-            * self.reweighting.row(labels, repeated);
+        let weight = weights.map_or(1.0, |weights| weights[row]) * self.reweighting.row(labels, repeated);
         let first = gradients.gradients.len();
         let scores = RowScores {
             labels,

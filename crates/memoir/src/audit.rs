@@ -8,7 +8,7 @@ use crate::catalogue::Method;
 use crate::dataset::Dataset;
 use crate::model::{SHARING, Scratch, score_shares};
 use crate::prepare::vector_hash;
-use crate::train::TrainRequest;
+use crate::train::{TrainRequest, compare_with_usual};
 use crate::{Error, Result, Session};
 
 /// Pairs of classes with fewer rows that are taken for the other are not told.
@@ -77,7 +77,8 @@ pub fn audit(data: &Dataset, method: &Method, folds: usize, session: &Session<'_
     for fold in 0..folds {
         session.note(format!("audit: model {} of {folds}", fold + 1));
         let rows = |inside: bool| (0..data.len()).filter(move |&row| (fold_of[row] == fold) == inside);
-        let training = data.subset(rows(false));
+        let mut training = data.subset(rows(false));
+        compare_with_usual(&mut training, None);
         if training.is_empty() {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::model::Scratch;
 use crate::model::calibration::SET_CANDIDATES;
 use crate::sparse::Scored;
 use crate::text::{TextCounter, TextFeatures, TextKinds, TextParams, WordSource, choose};
-use crate::train::{SoftmaxParams, TrainRequest, average_best, hold_out};
+use crate::train::{SoftmaxParams, TrainRequest, average_best, compare_with_usual, hold_out};
 use crate::{Result, Session, maths};
 
 /// Answers that are looked at.
@@ -99,7 +99,8 @@ pub(crate) fn judge(views: Vec<(Dataset, Dataset)>, session: &Session<'_>) -> Re
     let quiet = session.quiet()?.with_memory_budget(None);
     let trainer = SoftmaxParams::default().trainer()?;
     let mut answered = Vec::with_capacity(views.len());
-    for (training, held_out) in views {
+    for (mut training, held_out) in views {
+        compare_with_usual(&mut training, None);
         let scorer = trainer.train(TrainRequest::new(training), &quiet)?.scorer;
         answered.push((scorer, held_out));
     }

@@ -18,6 +18,7 @@ pub use base_model::BaseModel;
 pub use centroid::{Centroid, CentroidParams};
 pub use fit::{FitOptions, HeldOut, fit, fit_shard};
 pub use margin::{MemoirL1Params, MemoirL2Params, MemoirLshParams};
+pub(crate) use row_weights::compare_with_usual;
 pub use softmax::SoftmaxParams;
 pub use trainer::{Support, TrainRequest, Trained, Trainer};
 pub(crate) use views::average_best;

@@ -7,7 +7,7 @@ use super::origin::sum_of_weights;
 
 /// Divides the weights of rows by the usual one, so that every algorithm may take 1 for usual: their mean,
 /// or the mean of the rows of the model that training continues from.
-pub(super) fn compare_with_usual(data: &mut Dataset, base: Option<&Model>) {
+pub(crate) fn compare_with_usual(data: &mut Dataset, base: Option<&Model>) {
     let usual = match base {
         Some(base) => base
             .origin

@@ -129,8 +129,11 @@ fn grouped(number: impl fmt::Display) -> String {
 }
 
 /// A checked value.
+///
+/// Model files hold values. One of a kind that a later version writes is read as its text: what a model was
+/// trained with must not keep it from answering.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, from = "serde_json::Value")]
 pub enum Value {
     /// A whole number.
     Integer(u64),
@@ -140,6 +143,21 @@ pub enum Value {
     Word(String),
     /// Left to the algorithm.
     Auto,
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Self::Auto,
+            serde_json::Value::String(word) => Self::Word(word),
+            serde_json::Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+                (Some(whole), _) => Self::Integer(whole),
+                (None, Some(number)) => Self::Number(number),
+                (None, None) => Self::Word(number.to_string()),
+            },
+            other => Self::Word(other.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for Value {

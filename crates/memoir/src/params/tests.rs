@@ -135,3 +135,23 @@ fn ranges_are_told_in_plain_numbers() {
         "a number from 0.000001 to 999.5"
     );
 }
+
+#[test]
+fn values_of_later_versions_are_kept_as_text() {
+    let read = |json: &str| serde_json::from_str::<Value>(json).unwrap();
+    for (json, value) in [
+        ("3", Value::Integer(3)),
+        ("0.1", Value::Number(0.1)),
+        ("-2", Value::Number(-2.0)),
+        ("\"exact\"", Value::Word("exact".to_owned())),
+        ("null", Value::Auto),
+        ("true", Value::Word("true".to_owned())),
+        ("[1, 2]", Value::Word("[1,2]".to_owned())),
+        ("{\"a\": 1}", Value::Word("{\"a\":1}".to_owned())),
+    ] {
+        assert_eq!(read(json), value, "{json}");
+    }
+    for value in [Value::Integer(3), Value::Number(0.1), Value::Auto] {
+        assert_eq!(read(&serde_json::to_string(&value).unwrap()), value);
+    }
+}

@@ -41,6 +41,9 @@ pub enum Basis {
     /// The calibration split: training rows that were scored before the weights learned from them.
     #[serde(rename = "set-aside")]
     CalibrationSplit,
+    /// Rows of a kind that a later version knows.
+    #[serde(other)]
+    Other,
 }
 
 /// Turns the scores of a row into probabilities.
@@ -277,6 +280,14 @@ mod tests {
         let mut out = vec![];
         calibration.probabilities(50, &far, &mut out);
         assert!(out[0] > 0.99 && out[0] <= 1.0 - 1.0 / 1002.0, "{out:?}");
+    }
+
+    #[test]
+    fn what_a_later_version_calibrated_by_is_no_error() {
+        let basis: Basis = serde_json::from_str("\"crowd\"").unwrap();
+        assert_eq!(basis, Basis::Other);
+        let basis: Basis = serde_json::from_str("\"set-aside\"").unwrap();
+        assert_eq!(basis, Basis::CalibrationSplit);
     }
 
     proptest! {

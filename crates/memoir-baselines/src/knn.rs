@@ -3,8 +3,8 @@
 //! Nothing is learned: the model holds the training rows, scaled to unit length and turned around (for each
 //! feature the rows that have it), and their labels. The score of a class is the sum of the cosines between
 //! the row asked for and those of its `k` nearest training rows that have the class, each times the weight
-//! of that row. A row shares features with few others, and only their lists are read: the search is exact. Rows at a right or wider angle are
-//! no neighbours; classes that no neighbour has score 0.
+//! of that row. A row shares features with few others, and only their lists are read: the search is exact.
+//! Rows at a right or wider angle are no neighbours; classes that no neighbour has score 0.
 //!
 //! Cover and Hart, "Nearest neighbor pattern classification" (IEEE Transactions on Information Theory 13,
 //! 1967).

@@ -4,8 +4,8 @@
 //! that a tag declares (RUSTSEC-2026-0194 and RUSTSEC-2026-0195). With one long tag, a small file could keep
 //! it busy for hours. What a tag is, is decided here as that parser does, or a file could hide one.
 //!
-//! Entities that a document type declares may stand for IRIs, as OWL files have them. They may not be made of
-//! others, and a text or tag may refer to so many: a file of a few hundred bytes could fill all memory.
+//! Entities that a document type declares may stand for IRIs, as OWL files have them. They may not be made
+//! of others, and a text or tag may refer to so many: a file of a few hundred bytes could fill all memory.
 
 use std::fmt;
 use std::io::{self, Read};

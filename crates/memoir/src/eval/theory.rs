@@ -154,7 +154,7 @@ pub struct Theorem3 {
     pub start_term: f64,
     /// As printed: `G^2 / 2 * sum eta_k`.
     pub printed_step_term: f64,
-    /// By the usual proof: `G^2 / 2` times the mean of eta_k.
+    /// By the usual proof: `G^2 / 2` times the mean of `eta_k`.
     pub step_term: f64,
     /// As printed: `R G psi` with `psi = 2 epsilon sum eta_k`.
     pub printed_inexactness_term: f64,

@@ -6,18 +6,23 @@ use pyo3::prelude::*;
 
 use crate::catalogue;
 use crate::errors::value_error;
+use crate::labels::remember_kind;
 use crate::running::Running;
 
-/// What `change` makes of a copy of `model`. A model does not copy itself, but its file is one.
+/// What `change` makes of a copy of `model`, whose labels are of the kind `label_kind` afterwards. A model
+/// does not copy itself, but its file is one.
 pub(crate) fn changed(
     model: &Model,
     py: Python<'_>,
     running: &Running<'_>,
+    label_kind: &str,
     change: impl FnOnce(Model, &Session<'_>) -> Result<Model> + Send,
 ) -> PyResult<Model> {
     running.run(py, |session| {
         let copy = Model::from_bytes(&model.to_bytes()?, &catalogue::all())?;
-        change(copy, session)
+        let mut changed = change(copy, session)?;
+        remember_kind(&mut changed, Some(label_kind));
+        Ok(changed)
     })
 }
 

@@ -2,12 +2,41 @@
 
 use memoir::eval::{Evaluation, Report};
 use memoir::{ClassNames, Error, LabelSets, Model, Result, Scored, Session};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
+use crate::errors::value_error;
+use crate::labels::Labels;
 use crate::predict::{self, Measure};
-use crate::rows::Shared;
+use crate::rows::{Held, Shared};
+use crate::running::Running;
+use crate::telling::json;
+
+/// The report of `memoir evaluate --json` on `rows` with these labels.
+pub(crate) fn evaluated(
+    model: &Model,
+    py: Python<'_>,
+    rows: &Bound<'_, PyAny>,
+    labels: &Bound<'_, PyDict>,
+    running: &Running<'_>,
+) -> PyResult<String> {
+    let held = Held::of(rows)?;
+    let shared = held.share()?;
+    let (sets, names) = Labels::take_over(labels)?;
+    if sets.len() != shared.len() {
+        return Err(value_error(format!(
+            "there are {} rows and labels for {} of them",
+            shared.len(),
+            sets.len()
+        )));
+    }
+    running.run(py, |session| {
+        json(&report(model, &shared, sets, &names, session)?)
+    })
+}
 
 /// The report on `rows`, whose labels are `sets` of the classes called `names`.
-pub(crate) fn report(
+fn report(
     model: &Model,
     rows: &Shared<'_>,
     sets: LabelSets,

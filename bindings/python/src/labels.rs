@@ -1,6 +1,6 @@
 //! Labels become class numbers in the order of their first appearance, as they do where files are read.
 
-use memoir::{ClassNames, LabelSets};
+use memoir::{ClassNames, LabelSets, Model};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -48,6 +48,18 @@ pub(crate) fn number_labels<'py>(
         numbers.push(number);
     }
     Ok((numbers.into_pyarray(py), met.into_any()))
+}
+
+/// Has `model` keep that its labels are of the kind `kind` in Python (`text`, `whole`, `real`, `truth`),
+/// where the names of its classes would be taken for others.
+pub(crate) fn remember_kind(model: &mut Model, kind: Option<&str>) {
+    let is_whole = |name: &str| name.parse::<i64>().is_ok_and(|label| label.to_string() == name);
+    let seems = if model.classes().iter().all(is_whole) {
+        "whole"
+    } else {
+        "text"
+    };
+    model.remember_label_kind(kind.filter(|&kind| kind != seems).map(str::to_owned));
 }
 
 /// The labels of rows as Python hands them over: class numbers of all rows, and where each row's end.

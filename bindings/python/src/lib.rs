@@ -17,7 +17,9 @@ mod predict;
 mod rows;
 mod running;
 mod shard;
+mod telling;
 mod texts;
+mod training;
 
 use pyo3::prelude::*;
 

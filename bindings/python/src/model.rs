@@ -2,21 +2,19 @@
 
 use std::path::PathBuf;
 
-use memoir::data::{ReadOptions, Source};
-use memoir::prepare::{Examples, WeightingChoice};
-use memoir::text::WeightingScheme;
-use memoir::{Dataset, Error, Result, Rows};
+use memoir::{Result, Session};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{exception, value_error};
-use crate::labels::Labels;
 use crate::options::Training;
 use crate::predict::{self, Measure};
-use crate::rows::{Held, RowScratch};
+use crate::rows::Held;
 use crate::running::Running;
-use crate::{catalogue, changing, evaluating};
+use crate::telling::json;
+use crate::training::{self, Given};
+use crate::{catalogue, changing, evaluating, telling};
 
 /// A trained model. Immutable: any number of threads may use it at once.
 #[pyclass(frozen, module = "memoir._memoir")]
@@ -44,74 +42,30 @@ impl Model {
         before: Option<&Self>,
         label_kind: Option<String>,
     ) -> PyResult<Self> {
-        let checked = options.check(&catalogue::all()).map_err(exception)?;
-        let held = Held::of(rows)?;
-        let shared = held.share()?;
-        let (sets, names) = Labels::take_over(labels)?;
-        let before = before.map(|before| &before.inner);
-        let about = Dataset {
-            labels: sets,
-            classes: names,
-            weights: weights
-                .map(|weights| weights.as_slice().map(<[f32]>::to_vec))
-                .transpose()?,
-            ..Dataset::default()
+        let before = before.map(Self::unchanged).transpose()?;
+        let given = Given {
+            rows,
+            labels,
+            weights,
+            valid,
+            label_kind,
         };
-        let valid_rows = valid.as_ref().map(|(rows, _)| Held::of(rows)).transpose()?;
-        let valid = match (&valid_rows, valid) {
-            (Some(held), Some((_, labels))) => {
-                let (labels, classes) = Labels::take_over(&labels)?;
-                let about = Dataset {
-                    labels,
-                    classes,
-                    ..Dataset::default()
-                };
-                Some((held.share()?, about))
-            }
-            _ => None,
-        };
-        let mut inner = running.run(py, |session| {
-            let (method, preparation) = &checked;
-            let spare = usize::from(method.trainer().row_needs().constant);
-            let scheme = match (before, preparation.weighting) {
-                (Some(before), _) => before.preprocessing().weighting.scheme,
-                (None, WeightingChoice::Raw) => WeightingScheme::Raw,
-                // Every other choice scales rows.
-                (None, _) => WeightingScheme::Unit,
-            };
-            let examples = shared.examples(about, scheme, spare, session)?;
-            let held_out = match &valid {
-                None => None,
-                Some((rows, about)) => Some(rows.examples(about.clone(), scheme, 0, session)?),
-            };
-            options.fit(examples, held_out, before, &checked, session)
-        })?;
-        inner.remember_label_kind(label_kind);
+        let inner = training::on_rows(py, given, before, &options, &running)?;
         Ok(Self { inner })
     }
 
     /// Learns from a file, as `memoir train` does; `format` is that of `--format`.
     #[staticmethod]
-    #[pyo3(signature = (path, options, running, format=None))]
+    #[pyo3(signature = (path, options, running, format=None, label_kind=None))]
     fn train_file(
         py: Python<'_>,
         path: PathBuf,
         options: Training,
         running: Running<'_>,
         format: Option<&str>,
+        label_kind: Option<String>,
     ) -> PyResult<Self> {
-        let checked = options.check(&catalogue::all()).map_err(exception)?;
-        let reading = ReadOptions {
-            format: format.map(str::parse).transpose().map_err(exception)?,
-            ..ReadOptions::default()
-        };
-        let inner = running.run(py, |session| {
-            let examples = Examples::Read {
-                source: Source::new(&path),
-                options: &reading,
-            };
-            options.fit(examples, None, None, &checked, session)
-        })?;
+        let inner = training::on_file(py, path, &options, &running, format, label_kind.as_deref())?;
         Ok(Self { inner })
     }
 
@@ -146,37 +100,18 @@ impl Model {
         labels: &Bound<'_, PyDict>,
         running: Running<'_>,
     ) -> PyResult<String> {
-        let held = Held::of(rows)?;
-        let shared = held.share()?;
-        let (sets, names) = Labels::take_over(labels)?;
-        if sets.len() != shared.len() {
-            return Err(value_error(format!(
-                "there are {} rows and labels for {} of them",
-                shared.len(),
-                sets.len()
-            )));
-        }
-        running.run(py, |session| {
-            json(&evaluating::report(&self.inner, &shared, sets, &names, session)?)
-        })
+        evaluating::evaluated(self.unchanged()?, py, rows, labels, &running)
     }
 
-    /// Why the first of the rows gets its answer.
-    fn explain(&self, rows: &Bound<'_, PyAny>) -> PyResult<String> {
-        let held = Held::of(rows)?;
-        let shared = held.share()?;
-        if shared.len() != 1 {
-            return Err(value_error(format!(
-                "expected one row to explain, got {}",
-                shared.len()
-            )));
-        }
-        let mut rows = Rows::new();
-        let mut scratch = RowScratch::default();
-        let explained = shared
-            .prepare(0, self.inner.preprocessing(), &mut scratch, &mut rows)
-            .and_then(|()| json(&self.inner.explain_row(rows.row(0))?));
-        explained.map_err(exception)
+    /// Why the first of the rows gets its answer, by the `count` features that decide most.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        count: usize,
+        running: Running<'_>,
+    ) -> PyResult<String> {
+        telling::explained(self.unchanged()?, py, rows, count, &running)
     }
 
     /// The features that speak most for a class.
@@ -187,14 +122,13 @@ impl Model {
         count: usize,
         running: Running<'_>,
     ) -> PyResult<String> {
-        running.run(py, |session| {
-            json(&self.inner.class_features(class, count, session)?)
-        })
+        let model = self.unchanged()?;
+        running.run(py, |session| json(&model.class_features(class, count, session)?))
     }
 
     /// What is in the model: the object of `memoir inspect --json`.
     fn summary(&self) -> PyResult<String> {
-        let summary = self.inner.summary();
+        let summary = self.unchanged()?.summary();
         summary.and_then(|summary| json(&summary)).map_err(exception)
     }
 
@@ -205,11 +139,12 @@ impl Model {
 
     /// What the vocabulary calls the classes, in the order of their numbers, in the first of `languages`
     /// that has a name; nothing where it has none.
-    fn vocabulary_names(&self, languages: Vec<String>) -> Vec<Option<&str>> {
-        let classes = 0..self.inner.classes().len() as u32;
-        classes
-            .map(|class| self.inner.name_of_class(class, &languages))
-            .collect()
+    fn vocabulary_names(&self, languages: Vec<String>) -> PyResult<Vec<Option<&str>>> {
+        let model = self.unchanged()?;
+        let classes = 0..model.classes().len() as u32;
+        Ok(classes
+            .map(|class| model.name_of_class(class, &languages))
+            .collect())
     }
 
     /// What labels were where the model was trained, if their names do not tell it.
@@ -230,8 +165,16 @@ impl Model {
     }
 
     /// Which of the texts always get their class.
-    fn overridden(&self, rows: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
-        Ok(Held::of(rows)?.share()?.overridden(&self.inner))
+    fn overridden(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        running: Running<'_>,
+    ) -> PyResult<Vec<bool>> {
+        let model = self.unchanged()?;
+        let held = Held::of(rows)?;
+        let shared = held.share()?;
+        running.run(py, |session| shared.overridden(model, session))
     }
 
     /// Whether rows had several labels, as far as the file tells: more labels than rows, or so it says.
@@ -249,7 +192,7 @@ impl Model {
     /// The words that are features, in the order of their numbers, and the number of training rows that hold
     /// each, as far as the file tells it.
     fn words<'py>(&self, py: Python<'py>) -> PyResult<(Vec<&str>, Bound<'py, PyArray1<u32>>)> {
-        let preprocessing = self.inner.preprocessing();
+        let preprocessing = self.unchanged()?.preprocessing();
         let text = preprocessing.text();
         let text = text.ok_or_else(|| value_error("this model was trained on vectors and knows no words"))?;
         let words = (0..text.vocabulary.len() as u32).map(|number| text.vocabulary.name(number));
@@ -263,18 +206,20 @@ impl Model {
         self.inner.preprocessing().input_features()
     }
 
-    /// The same model in a smaller file: `memoir compact`.
-    #[pyo3(signature = (running, precision=None, max_size=None, finally=false))]
+    /// The same model in a smaller file: `memoir compact`. `label_kind` says what labels are in Python, here
+    /// and below.
+    #[pyo3(signature = (running, label_kind, precision=None, max_size=None, finally=false))]
     fn compact(
         &self,
         py: Python<'_>,
         running: Running<'_>,
+        label_kind: &str,
         precision: Option<&str>,
         max_size: Option<u64>,
         finally: bool,
     ) -> PyResult<Self> {
         let precision = precision.map(changing::stored_precision).transpose()?;
-        let inner = changing::changed(&self.inner, py, &running, |mut model, session| {
+        self.changed(py, &running, label_kind, |mut model, session| {
             if finally {
                 model.finalize();
             }
@@ -285,31 +230,46 @@ impl Model {
                 Some(size) => model.shrink(size, session),
                 None => Ok(model),
             }
-        })?;
-        Ok(Self { inner })
+        })
     }
 
     /// The same model with other names of classes; pairs of old and new names.
-    fn rename(&self, py: Python<'_>, running: Running<'_>, names: Vec<(String, String)>) -> PyResult<Self> {
-        let inner = changing::changed(&self.inner, py, &running, |mut model, _| {
+    fn rename(
+        &self,
+        py: Python<'_>,
+        running: Running<'_>,
+        label_kind: &str,
+        names: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        self.changed(py, &running, label_kind, |mut model, _| {
             model.rename_classes(names)?;
             Ok(model)
-        })?;
-        Ok(Self { inner })
+        })
     }
 
     /// The same model with one class, called `into`, in place of several.
-    fn merge(&self, py: Python<'_>, running: Running<'_>, names: Vec<String>, into: &str) -> PyResult<Self> {
-        let merge = |model: memoir::Model, _: &memoir::Session<'_>| model.merge_classes(&names, into);
-        let inner = changing::changed(&self.inner, py, &running, merge)?;
-        Ok(Self { inner })
+    fn merge(
+        &self,
+        py: Python<'_>,
+        running: Running<'_>,
+        label_kind: &str,
+        names: Vec<String>,
+        into: &str,
+    ) -> PyResult<Self> {
+        self.changed(py, &running, label_kind, |model, _| {
+            model.merge_classes(&names, into)
+        })
     }
 
     /// The same model without some classes.
-    fn retire(&self, py: Python<'_>, running: Running<'_>, names: Vec<String>) -> PyResult<Self> {
-        let retire = |model: memoir::Model, _: &memoir::Session<'_>| model.retire_classes(&names);
-        let inner = changing::changed(&self.inner, py, &running, retire)?;
-        Ok(Self { inner })
+    fn retire(
+        &self,
+        py: Python<'_>,
+        running: Running<'_>,
+        label_kind: &str,
+        names: Vec<String>,
+    ) -> PyResult<Self> {
+        self.changed(py, &running, label_kind, |model, _| model.retire_classes(&names))
     }
 
     /// From which probability on a class is one of a row's labels, if that was measured.
@@ -327,8 +287,8 @@ impl Model {
     }
 
     /// Writes the model file.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.inner.save(&path)).map_err(exception)
+    fn save(&self, py: Python<'_>, path: PathBuf, running: Running<'_>) -> PyResult<()> {
+        running.run(py, |session| self.inner.save_in(&path, session))
     }
 
     /// Opens a model file: maps it, or reads it into memory.
@@ -365,6 +325,24 @@ impl Model {
 }
 
 impl Model {
+    /// The model, if the file that it is mapped from is what it was: everything that reads arrays asks
+    /// first.
+    fn unchanged(&self) -> PyResult<&memoir::Model> {
+        self.inner.check_unchanged().map_err(exception)?;
+        Ok(&self.inner)
+    }
+
+    fn changed(
+        &self,
+        py: Python<'_>,
+        running: &Running<'_>,
+        label_kind: &str,
+        change: impl FnOnce(memoir::Model, &Session<'_>) -> Result<memoir::Model> + Send,
+    ) -> PyResult<Self> {
+        let inner = changing::changed(&self.inner, py, running, label_kind, change)?;
+        Ok(Self { inner })
+    }
+
     fn ranked<'py>(
         &self,
         py: Python<'py>,
@@ -373,18 +351,16 @@ impl Model {
         measure: Measure,
         running: &Running<'py>,
     ) -> PyResult<Ranking<'py>> {
-        self.inner.check_unchanged().map_err(exception)?;
+        let model = self.unchanged()?;
         let held = Held::of(rows)?;
         let shared = held.share()?;
-        let k = k.min(self.inner.scorer().classes());
+        let k = k.min(model.scorer().classes());
         let (classes, scores) = if shared.is_short() {
             // Too little work for threads of its own.
-            py.detach(|| predict::few(&self.inner, &shared, k, measure))
+            py.detach(|| predict::few(model, &shared, k, measure))
                 .map_err(exception)?
         } else {
-            running.run(py, |session| {
-                predict::many(&self.inner, &shared, k, measure, session)
-            })?
+            running.run(py, |session| predict::many(model, &shared, k, measure, session))?
         };
         let shape = [shared.len(), k];
         Ok((
@@ -392,8 +368,4 @@ impl Model {
             scores.into_pyarray(py).reshape(shape)?,
         ))
     }
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|reason| Error::Mismatch(format!("cannot be told: {reason}")))
 }

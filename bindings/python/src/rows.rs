@@ -96,9 +96,12 @@ impl Shared<'_> {
     }
 
     /// Which rows always get their class.
-    pub(crate) fn overridden(&self, model: &Model) -> Vec<bool> {
+    pub(crate) fn overridden(&self, model: &Model, session: &Session<'_>) -> Result<Vec<bool>> {
         (0..self.len())
-            .map(|row| self.override_of(row, model).is_some())
+            .map(|row| {
+                session.check()?;
+                Ok(self.override_of(row, model).is_some())
+            })
             .collect()
     }
 

@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::catalogue;
 use crate::errors::{exception, value_error};
+use crate::labels::remember_kind;
 use crate::options::Training;
 use crate::running::{Running, open};
 
@@ -58,8 +59,9 @@ impl Shard {
 
     /// Trains on a file or on prepared data together with the other shards, of which the first is at `host`
     /// (an address and a port). The first one writes the model to `model`. With a `checkpoint`, a path and a
-    /// number of rows, every shard writes its own and starts from it. Returns what went over the wire.
-    #[pyo3(signature = (path, model, host, options, running, checkpoint=None, format=None))]
+    /// number of rows, every shard writes its own and starts from it. The model keeps `label_kind`, if it is
+    /// given. Returns what went over the wire.
+    #[pyo3(signature = (path, model, host, options, running, checkpoint=None, format=None, label_kind=None))]
     #[allow(clippy::too_many_arguments)] // Python calls it, once.
     fn train_file<'py>(
         &self,
@@ -71,6 +73,7 @@ impl Shard {
         running: Running<'_>,
         checkpoint: Option<(PathBuf, u64)>,
         format: Option<&str>,
+        label_kind: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let checked = options.check(&catalogue::all()).map_err(exception)?;
         let reading = ReadOptions {
@@ -91,7 +94,8 @@ impl Shard {
                 options: &reading,
             };
             let trained = options.fit_shard(examples, &checked, &shard, session)?;
-            if let Some(trained) = trained {
+            if let Some(mut trained) = trained {
+                remember_kind(&mut trained, label_kind);
                 trained.save_in(&model, session)?;
                 if let Some(checkpoints) = &checkpoints {
                     checkpoints.remove_shards(self.address.shards)?;

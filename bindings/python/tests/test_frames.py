@@ -68,6 +68,17 @@ def test_lazy_frames_are_refused(model):
     for attempt in (model.predict, model.predict_topk):
         with pytest.raises(ValueError, match="X is a LazyFrame.*call collect"):
             attempt(lazy)
+    vectors = MemoirClassifier("centroid").fit(np.eye(2), [0, 1])
+    for each in (model, vectors):
+        for name in ("predict_topk", "predict_proba", "decision_function", "explain"):
+            with pytest.raises(ValueError, match="X is a LazyFrame.*call collect"):
+                getattr(each, name)(lazy)
+        for name in ("predict_proba", "decision_function"):
+            with pytest.raises(ValueError, match="X is a LazyFrame.*call collect"):
+                getattr(each, name)(lazy, k=1)
+    for attempt in (vectors.fit, vectors.score):
+        with pytest.raises(ValueError, match="`sample_weight` is a LazyFrame.*call collect"):
+            attempt(np.eye(2), [0, 1], sample_weight=lazy)
     with pytest.raises(ValueError, match="y is a LazyFrame.*call collect"):
         MemoirTextClassifier().fit(TEXTS, polars.LazyFrame({"label": LABELS}))
 

@@ -11,6 +11,9 @@ import memoir
 import numpy as np
 import pytest
 from memoir import MemoirClassifier, MemoirTextClassifier
+from memoir._targets import given, number
+from memoir._weights import of_classes
+from memoir.compat.fasttext import FastText
 from sklearn.ensemble import AdaBoostClassifier
 
 
@@ -50,11 +53,46 @@ def test_a_changed_file_is_an_error(data, tmp_path):
     with pytest.raises(ValueError, match="changed while it was open"):
         mapped.predict(X)
     np.testing.assert_array_equal(read.predict(X), expected)
+    for attempt in (
+        lambda: mapped.predict_proba(X),
+        lambda: mapped.score(X, y),
+        lambda: mapped.evaluate(X, y),
+        lambda: mapped.explain(X[[0]]),
+        lambda: mapped.top_features(y[0]),
+        lambda: mapped.class_names(y[:1]),
+        lambda: mapped.summary(),
+        lambda: mapped.partial_fit(X, y),
+        lambda: mapped.rename({y[0]: 99}),
+        lambda: mapped.save(tmp_path / "other"),
+    ):
+        with pytest.raises(ValueError, match="changed while it was open"):
+            attempt()
+    shown = repr(mapped)
+    assert shown.startswith("MemoirClassifier(algorithm='centroid'") and "#" not in shown
+    assert read.evaluate(X, y)["accuracy"] == read.score(X, y)
     # Replaced by renaming, a file stays what it was for those who opened it.
     MemoirClassifier("centroid").fit(X, y).save(path)
     mapped = memoir.load(path)
     MemoirClassifier("centroid").fit(X[:, :50], y).save(path)
     np.testing.assert_array_equal(mapped.predict(X), expected)
+
+
+def test_a_changed_file_of_texts_is_an_error(texts, tmp_path):
+    X, y = texts
+    path = tmp_path / "m"
+    MemoirTextClassifier(n_jobs=1).fit(X, y).save(path)
+    mapped = memoir.load(path)
+    assert not mapped.overridden(X).any()
+    with open(path, "r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    for attempt in (
+        lambda: mapped.overridden(X),
+        lambda: mapped.explain(X[0]),
+        lambda: FastText(mapped).words,
+        lambda: mapped.partial_fit(X, y),
+    ):
+        with pytest.raises(ValueError, match="changed while it was open"):
+            attempt()
 
 
 def test_weights_have_any_scale(data):
@@ -86,6 +124,50 @@ def test_class_weights_move_answers():
             answer(class_weight=wrong)
 
 
+def test_class_weights_of_many_classes():
+    y = np.arange(30_000)
+    start = time.monotonic()
+    weights = of_classes(dict.fromkeys(y.tolist(), 2.0), number(given(y)))
+    assert time.monotonic() - start < 5.0 and (weights == 2.0).all()
+
+
+@pytest.mark.parametrize(
+    "weights", [{"sample_weight": [1.0, 1.0, 2.5]}, {"class_weight": {"b": 2.5}}], ids=str
+)
+@pytest.mark.parametrize("algorithm", ["ovr", "knn"])
+def test_weights_that_repeat_no_row_count(algorithm, weights):
+    X, y = [[1.0, 0.3], [1.0, 0.2], [0.6, 1.0]], ["a", "a", "b"]
+    asked = [[1.0, 0.6]]
+    plain = MemoirClassifier(algorithm, weighting="unit").fit(X, y)
+    sample_weight = weights.get("sample_weight")
+    weighted = MemoirClassifier(algorithm, weighting="unit", class_weight=weights.get("class_weight")).fit(
+        X, y, sample_weight=sample_weight
+    )
+    assert weighted.summary()["rows"] == 3, "no row is repeated"
+    assert weighted.decision_function(asked)[0] > plain.decision_function(asked)[0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("heavy", r"`sample_weight` \(str\) must hold a number for each row"),
+        ({"a": 1}, r"`sample_weight` \(dict\) must hold a number for each row"),
+        ([1, "b", 2], r"`sample_weight` \(list\) must hold a number for each row"),
+        ([1, None, 2], "contains NaN"),
+        ([1, 2], r"sample_weight.shape == \(2,\)"),
+        ([1, -1, 1], "[Nn]egative"),
+        ([[1, 1, 1]], "1D|1-D"),
+    ],
+    ids=str,
+)
+def test_weights_that_are_none(weights, message):
+    X, y = np.eye(3), [1, 2, 3]
+    model = MemoirClassifier("centroid").fit(X, y)
+    for attempt in (model.fit, model.partial_fit, model.score):
+        with pytest.raises(ValueError, match=message):
+            attempt(X, y, sample_weight=weights)
+
+
 def test_many_classes_are_no_regression(recwarn):
     X = np.eye(30)
     model = MemoirClassifier("centroid").fit(X, np.arange(30))
@@ -115,28 +197,6 @@ def test_what_is_refused_is_said_in_words():
 
 def test_the_package_shows_what_is_public():
     assert set(dir(memoir)) == set(memoir.__all__)
-
-
-def test_classes_are_renamed_merged_and_retired(data):
-    X, y = data
-    model = MemoirClassifier(n_jobs=1).fit(X, y)
-    renamed = model.rename({3: 30, 4: 40})
-    assert 30 in renamed.classes_ and 3 not in renamed.classes_ and renamed.classes_.dtype == y.dtype
-    np.testing.assert_array_equal(renamed.predict(X) == 30, model.predict(X) == 3)
-    assert 3 in model.classes_, "the old one stays"
-    merged = model.merge([1, 2], 1)
-    assert 2 not in merged.classes_
-    assert merged.score(X, np.where(y == 2, 1, y)) > 0.9
-    retired = model.retire([5])
-    assert 5 not in retired.predict(X)
-    small = model.compact(precision="int8", final=True)
-    assert small.summary()["file_bytes"] < model.summary()["file_bytes"]
-    assert small.score(X, y) > 0.9
-    for wrong in ({"precision": "f8"}, {"max_size": 10}):
-        with pytest.raises(ValueError):
-            model.compact(**wrong)
-    with pytest.raises(ValueError, match="no class"):
-        model.retire([99])
 
 
 def test_texts_without_a_known_word(texts):
@@ -201,7 +261,8 @@ def test_explanations_show_themselves(data):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_ctrl_c_in_a_long_text(tmp_path):
+@pytest.mark.parametrize("asked", ["predict(texts)", "explain(4 * texts[0])"])
+def test_ctrl_c_in_a_long_text(tmp_path, asked):
     script = tmp_path / "long.py"
     script.write_text(
         "import memoir\n"
@@ -210,7 +271,7 @@ def test_ctrl_c_in_a_long_text(tmp_path):
         "model.fit(['red one', 'blue two'], ['a', 'b'])\n"
         "print('ready', flush=True)\n"
         "while True:\n"
-        "    model.predict(texts)\n"
+        f"    model.{asked}\n"
     )
     running = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:

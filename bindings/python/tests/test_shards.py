@@ -1,8 +1,10 @@
 """Several workers make the model of one, whichever engine runs them; here it is threads."""
 
+import json
 import sys
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from unittest import mock
 
 import memoir
 import memoir.ray
@@ -53,12 +55,12 @@ class ThreadEngine:
         self.pool.shutdown(wait=True)
 
 
-def table(path, rows=1500, classes=90):
+def table(path, rows=1500, classes=90, mark="c"):
     lines = ["label,text"]
     for row in range(rows):
         kind = row * 7 % classes
         words = [f"wort{kind}ung", f"teil{kind // 4}", f"rest{row % 11}", f"ende{row * 31 % 50}"]
-        lines.append(f"c{kind}," + " ".join(words))
+        lines.append(f"{mark}{kind}," + " ".join(words))
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -102,6 +104,52 @@ def test_prepared_data_is_read_in_place(tmp_path, estimator, program):
     model = tmp_path / "program.memoir"
     program("train", folder, "--model", model, "--seed", 3)
     assert (tmp_path / "shards.memoir").read_bytes() == model.read_bytes()
+
+
+def test_the_model_keeps_what_labels_are(tmp_path, estimator, program):
+    """Labels of a dataset are what they were there; of a file, the bytes are those of the program."""
+    told = job(tmp_path, estimator, label_kind="text")
+    rows = table(tmp_path / "rows.csv", rows=300, mark="")
+    _shards.drive(ThreadEngine(), told, shards=2, restarts=0, patience=60)
+    assert memoir.load(tmp_path / "shards.memoir").classes_.dtype == object
+    estimator.fit_file(rows).save(tmp_path / "one.memoir")
+    assert (tmp_path / "shards.memoir").read_bytes() == (tmp_path / "one.memoir").read_bytes()
+    for kind in (None, "whole"):
+        again = _shards.Job(**{**vars(told), "label_kind": kind})
+        _shards.drive(ThreadEngine(), again, shards=2, restarts=0, patience=60)
+        program("train", rows, "--model", tmp_path / "program.memoir", "--seed", 3)
+        assert (tmp_path / "shards.memoir").read_bytes() == (tmp_path / "program.memoir").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "written"),
+    [
+        (np.array(["1", "2"], dtype=object), "text", ["1", "2"]),
+        (np.array([1, 2]), "whole", ["1", "2"]),
+        (np.array([1.0, 2.0]), "real", ["1.0", "2.0"]),
+        (np.array([True, False]), "truth", ["True", "False"]),
+        ([np.array([1, 2]), np.array([])], "whole", [["1", "2"], []]),
+        ([np.array(["1"], dtype=object), ["2", "3"]], "text", [["1"], ["2", "3"]]),
+    ],
+    ids=["texts", "whole", "real", "truth", "lists", "lists of texts"],
+)
+def test_labels_of_a_dataset_are_known(labels, kind, written, tmp_path, monkeypatch):
+    class Dataset:
+        def select_columns(self, names):
+            assert names == ["text", "label"]
+            return self
+
+        def iter_batches(self, batch_size):
+            column = np.empty(2, dtype=object)
+            column[:] = labels
+            for part in (slice(0, 1), slice(1, 2)):
+                held = labels[part] if isinstance(labels, np.ndarray) else column[part]
+                yield {"text": np.array(["a", "b"], dtype=object)[part], "label": held}
+
+    monkeypatch.setattr(memoir.ray, "_ray", mock.MagicMock())
+    path = tmp_path / "rows.jsonl"
+    assert memoir.ray._write_rows(Dataset(), path, "text", "label") == kind
+    assert [json.loads(line)["label"] for line in path.read_text().splitlines()] == written
 
 
 def test_lost_workers_are_replaced_and_the_bytes_stay(tmp_path, estimator):

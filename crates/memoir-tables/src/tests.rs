@@ -201,15 +201,15 @@ fn damage_loses_no_rows() {
         let mut whole = Vec::new();
         if kind(&path) == TableFile::Arrow {
             let mut writer = FileWriter::try_new(&mut whole, &schema).expect("begun");
-            batches
-                .iter()
-                .for_each(|batch| writer.write(batch).expect("written"));
+            for batch in &batches {
+                writer.write(batch).expect("written");
+            }
             writer.finish().expect("finished");
         } else {
             let mut writer = ArrowWriter::try_new(&mut whole, schema.clone(), None).expect("begun");
-            batches
-                .iter()
-                .for_each(|batch| writer.write(batch).expect("written"));
+            for batch in &batches {
+                writer.write(batch).expect("written");
+            }
             writer.close().expect("finished");
         }
         for place in (0..whole.len()).step_by(7) {

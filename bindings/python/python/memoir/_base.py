@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from . import _callbacks, _inputs, _labels, _memoir, _parameters, _targets, _weights
+from ._changing import Changing
 from ._describing import Describing
 from ._frames import FramePredicting
 from ._keeping import Keeping
@@ -42,7 +43,14 @@ COMMON = {
 
 
 class MemoirBase(
-    _callbacks.Support, Predicting, FramePredicting, Describing, Keeping, ClassifierMixin, BaseEstimator
+    _callbacks.Support,
+    Predicting,
+    FramePredicting,
+    Describing,
+    Keeping,
+    Changing,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """The part of the estimators that does not depend on what a row is."""
 
@@ -100,7 +108,8 @@ class MemoirBase(
             How much each row counts beside the others, with every algorithm; only ratios matter. Rows of
             weight 0 are left out. Where weights are whole multiples of the smallest, a row of weight 2 is
             the row twice, unless that makes more than four times as many rows. Other weights are divided by
-            their mean, and a row of weight 2 moves the model twice as far as one of weight 1.
+            their mean, and a row of weight 2 counts twice as much as one of weight 1: it moves the model
+            twice as far, or its vote counts twice in ``knn``.
         valid : tuple (X, y), optional
             Rows to choose by when to stop.
 
@@ -211,12 +220,7 @@ class MemoirBase(
     ) -> tuple[Any, _targets.Given, _targets.Targets, np.ndarray]:
         """Rows, targets and weights: without rows of weight 0, and with rows of whole weights repeated."""
         size = len(targets)
-        weights = np.ones(size)
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty((size, 1)), dtype=np.float64, ensure_non_negative=True
-            )
-            check_consistent_length(weights, np.empty(size))
+        weights = np.ones(size) if sample_weight is None else _weights.of_rows(sample_weight, size)
         if self.class_weight is not None:
             weights = weights * _weights.of_classes(self.class_weight, targets)
         taken = _weights.rows_to_take(weights)

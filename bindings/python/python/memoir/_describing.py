@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from . import _targets
+from . import _targets, _weights
 from ._checks import positive
 from ._explanation import Explanation, FeatureWeight, explanation_of
+from ._inputs import refuse_lazy
 from ._parameters import languages
 from ._part import Part, steady
 
@@ -44,13 +45,14 @@ class Describing(Part):
         """
         check_is_fitted(self, "_model")
         given = _targets.given(y)
+        weights = None if sample_weight is None else _weights.of_rows(sample_weight, len(given))
         if given.kind == "single" and self._is_single:
             right = np.asarray(column_or_1d(given.labels)) == self.predict(X)
         else:
             predicted = self._as_sets(self.predict(X))
             truth = _targets.number(given, self.classes_).sets()
             right = np.array([set(one) == set(other) for one, other in zip(truth, predicted, strict=True)])
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=weights))
 
     def _as_sets(self, predicted: Any) -> list[Any]:
         """Predictions in any form as a collection of labels for each row."""
@@ -118,8 +120,10 @@ class Describing(Part):
         ('fruit', 'sky', 'feature 0')
         """
         check_is_fitted(self, "_model")
-        told = json.loads(self._model.explain(self._rows(self._as_one(x), reset=False)))
-        return explanation_of(told, self._met, self._feature_names(feature_names), positive("top", top))
+        refuse_lazy(x)
+        rows = self._rows(self._as_one(x), reset=False)
+        told = json.loads(self._model.explain(rows, positive("top", top), self._running()))
+        return explanation_of(told, self._met, self._feature_names(feature_names))
 
     def _feature_names(self, given: Any) -> np.ndarray | None:
         """Names of the columns: those of an array or of a vectoriser, or those that fit was given."""

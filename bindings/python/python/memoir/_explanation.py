@@ -70,9 +70,7 @@ class Explanation:
         return f"<p>{answer}</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def explanation_of(
-    told: dict[str, Any], labels: np.ndarray, names: np.ndarray | None, top: int
-) -> Explanation:
+def explanation_of(told: dict[str, Any], labels: np.ndarray, names: np.ndarray | None) -> Explanation:
     """What the native module tells, with the user's labels and names."""
     answer, runner_up = told["answer"], told["runner_up"]
     return Explanation(
@@ -88,7 +86,7 @@ def explanation_of(
                 share["for_answer"],
                 share["for_runner_up"],
             )
-            for share in told["features"][:top]
+            for share in told["features"]
         ],
     )
 

@@ -163,7 +163,7 @@ class FramePredicting(Part):
             columns[f"class_{rank + 1}"] = as_missing(classes[:, rank], is_unknown)
             columns[f"probability_{rank + 1}"] = as_missing(probabilities[:, rank], is_unknown)
         if self._model.has_overrides:
-            columns["override"] = np.array(self._model.overridden(rows), dtype=bool)
+            columns["override"] = np.array(self._model.overridden(rows, self._running()), dtype=bool)
         taken = [name for name in columns if name in set(_names(frame))]
         if taken:
             raise ValueError(f"the frame has a column {taken[0]!r} already: drop or rename it")

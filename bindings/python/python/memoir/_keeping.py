@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _labels, _memoir, _parameters
-from ._part import Part, copied
+from ._part import Part
 
 
 class Keeping(Part):
@@ -21,7 +21,8 @@ class Keeping(Part):
         """Write the model file: the one that ``memoir train`` writes and ``memoir predict`` reads.
 
         From the same rows it has the same bytes, but for one number with vectors: matrices begin with column
-        0, files in libsvm form with feature 1.
+        0, files in libsvm form with feature 1. And where the names of classes do not tell what labels are in
+        Python, as with the text ``"7"``, there is a word about it.
 
         Parameters
         ----------
@@ -41,7 +42,7 @@ class Keeping(Part):
         ['sky']
         """
         check_is_fitted(self, "_model")
-        self._model.save(file_path(path))
+        self._model.save(file_path(path), self._running())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, labels: str = "auto", mapped: bool = True) -> Self:
@@ -53,11 +54,12 @@ class Keeping(Part):
             The file.
         labels : {"auto", "str", "int"}, default="auto"
             What labels are in Python; a file holds them as text. ``auto`` gives them the type that they had
-            in :meth:`fit`; of a file that does not tell, it makes whole numbers if all of them are.
+            when the file was saved; of a file that the command line wrote, which does not tell, it makes
+            whole numbers if all of them are.
         mapped : bool, default=True
             Whether the file stays where it is and is read as answers need it. Then nobody may write into it
             meanwhile (``cp`` does; renaming another file to its name is safe). Most such changes are noticed
-            and raise an error before rows are answered, but one in the very moment ends the process.
+            and raise an error before the model is read, but one in the very moment ends the process.
             ``False`` reads all of the file into memory, and what happens to it later does not matter.
 
         Returns
@@ -80,124 +82,6 @@ class Keeping(Part):
         ['sky']
         """
         return cls._of_model(_memoir.Model.load(file_path(path), mapped), labels)
-
-    def compact(
-        self, *, precision: str | None = None, max_size: int | str | None = None, final: bool = False
-    ) -> Self:
-        """The same classifier in a smaller model: ``memoir compact``.
-
-        Parameters
-        ----------
-        precision : {"f16", "int8"}, optional
-            How weights are stored; by default as they are.
-        max_size : int or str, optional
-            Size that the file should not exceed, such as ``"10M"``; the smallest weights are dropped.
-        final : bool, default=False
-            Whether to drop what only further training would need.
-
-        Returns
-        -------
-        estimator
-            A new one; this one stays as it is.
-
-        Examples
-        --------
-        >>> from memoir import MemoirClassifier
-        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
-        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
-        >>> model.compact(precision="int8").summary()["precision"]
-        'int8'
-        """
-        check_is_fitted(self, "_model")
-        size = _parameters.parse_size("max_size", max_size)
-        return self._with_model(self._model.compact(self._running(), precision, size, final), dict)
-
-    def rename(self, names: dict[Any, Any]) -> Self:
-        """The same classifier with other labels for some classes: ``memoir classes rename``.
-
-        Parameters
-        ----------
-        names : dict
-            The new label of each class to rename; two may change places.
-
-        Returns
-        -------
-        estimator
-            A new one; this one stays as it is.
-
-        Examples
-        --------
-        >>> from memoir import MemoirClassifier
-        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
-        >>> model = MemoirClassifier().fit(X, ["fruit", "fruit", "sky", "sky"])
-        >>> model.rename({"sky": "weather"}).classes_.tolist()
-        ['fruit', 'weather']
-        """
-        check_is_fitted(self, "_model")
-        pairs = [(str(old), str(new)) for old, new in names.items()]
-        return self._with_model(self._model.rename(self._running(), pairs), lambda: names)
-
-    def merge(self, labels: Any, into: Any) -> Self:
-        """The same classifier with one class in place of several: ``memoir classes merge``.
-
-        Parameters
-        ----------
-        labels : list
-            The classes to make one of.
-        into : label
-            What it is called.
-
-        Returns
-        -------
-        estimator
-            A new one; this one stays as it is.
-
-        Examples
-        --------
-        >>> from memoir import MemoirClassifier
-        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
-        >>> model = MemoirClassifier().fit(X, ["apple", "pear", "sky", "sky"])
-        >>> model.merge(["apple", "pear"], "fruit").classes_.tolist()
-        ['fruit', 'sky']
-        """
-        check_is_fitted(self, "_model")
-        merged = self._model.merge(self._running(), [str(label) for label in labels], str(into))
-        return self._with_model(merged, lambda: dict.fromkeys(labels, into))
-
-    def retire(self, labels: Any) -> Self:
-        """The same classifier without some classes, which it never answers again: ``memoir classes retire``.
-
-        Parameters
-        ----------
-        labels : list
-            The classes to remove.
-
-        Returns
-        -------
-        estimator
-            A new one; this one stays as it is.
-
-        Examples
-        --------
-        >>> from memoir import MemoirClassifier
-        >>> X = [[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]
-        >>> model = MemoirClassifier().fit(X, ["apple", "pear", "sky", "sky"])
-        >>> model.retire(["pear"]).classes_.tolist()
-        ['apple', 'sky']
-        """
-        check_is_fitted(self, "_model")
-        return self._with_model(self._model.retire(self._running(), [str(label) for label in labels]), dict)
-
-    def _with_model(self, model: Any, renamed: Any) -> Self:
-        """This estimator with `model` in place of its own; `renamed` gives new labels by old ones."""
-        labels = {str(label): label for label in self._met.tolist()}
-        labels.update({str(new): new for new in renamed().values()})
-        kept = [labels[name] for name in model.class_names()]
-        is_text = any(isinstance(label, str) for label in kept)
-        met = np.array(kept, dtype=object if is_text else self._met.dtype)
-        estimator = copied(self)
-        estimator._take(model, met, np.sort(met), self._kind)
-        return estimator
 
     @classmethod
     def _of_model(cls, model: Any, labels: str):
@@ -236,7 +120,11 @@ class Keeping(Part):
         parameters = super().__repr__(N_CHAR_MAX)
         if "_model" not in self.__dict__:
             return parameters
-        about = self.summary()
+        try:
+            about = self.summary()
+        except ValueError:
+            # A file that was changed in place is no reason to show nothing, least of all in an error.
+            return parameters
         weights = f", {about['weights']:,} weights" if about["weights"] is not None else ""
         return (
             f"{parameters}  # {about['classes']:,} classes, {about['features']:,} features{weights}, "

@@ -22,10 +22,20 @@ def names_of(labels: np.ndarray) -> list[str]:
     return [label if isinstance(label, str) else str(label) for label in labels.tolist()]
 
 
-def kind_of(labels: np.ndarray) -> str | None:
-    """What a model file says of `labels`, where :func:`of_names` would take their names for others."""
-    kind = {"b": "truth", "f": "real", "i": "whole", "u": "whole"}.get(labels.dtype.kind, "text")
-    return kind if kind != ("whole" if _whole(names_of(labels)) is not None else "text") else None
+def kind_of(labels: np.ndarray) -> str:
+    """What labels are, in the words of a model file: ``text``, ``whole``, ``real`` or ``truth``."""
+    if labels.dtype.kind == "O":
+        plain = (label.item() if isinstance(label, np.generic) else label for label in labels.tolist())
+        return kind_of_types(set(map(type, plain)))
+    return {"b": "truth", "f": "real", "i": "whole", "u": "whole"}.get(labels.dtype.kind, "text")
+
+
+def kind_of_types(types: set[type]) -> str:
+    """The same of labels that have these types in Python."""
+    for kind, of_kind in (("truth", {bool}), ("whole", {int}), ("real", {int, float})):
+        if types and types <= of_kind:
+            return kind
+    return "text"
 
 
 def of_names(names: list[str], labels: str, kind: str | None = None) -> np.ndarray:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _parameters, _unknown
 from ._checks import positive
+from ._inputs import refuse_lazy
 from ._part import Part, steady
 
 AT_ONCE = 1 << 20
@@ -270,6 +271,7 @@ class Predicting(Part):
     def _dense(self, X: Any, method: str, make: Any) -> np.ndarray:
         """What `make` makes of `X`, if there is room for it."""
         check_is_fitted(self, "_model")
+        refuse_lazy(X)
         if not hasattr(X, "shape") and not hasattr(X, "__len__"):
             X = list(X)
         rows = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0

@@ -46,6 +46,9 @@ class Job:
     running: dict[str, Any]
     checkpoint: tuple[str, int] | None = None
     format: str | None = None
+    label_kind: str | None = None
+    """What labels are in Python, for the model to keep. None where a file has them: then the model has the
+    bytes of ``memoir train``."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Worker:
         """Train together with the others, of which the first is at `host`."""
         running = {**job.running, "on_event": on_event}
         return self._shard.train_file(
-            job.data, job.model, host, job.options, running, job.checkpoint, job.format
+            job.data, job.model, host, job.options, running, job.checkpoint, job.format, job.label_kind
         )
 
 

@@ -86,7 +86,7 @@ class MemoirTextClassifier(MemoirBase):
         Returns
         -------
         self
-            With labels as text. Where rows had several labels, predictions are lists.
+            With labels as text, of whole numbers, too. Where rows had several labels, predictions are lists.
 
         Examples
         --------
@@ -106,7 +106,7 @@ class MemoirTextClassifier(MemoirBase):
     def _learn_file(self, path: str | os.PathLike[str], format: str | None) -> None:
         with self._told(path, None) as on_event:
             model = _memoir.Model.train_file(
-                file_path(path), self._options(), self._running(on_event, self._seed()), format
+                file_path(path), self._options(), self._running(on_event, self._seed()), format, "text"
             )
         if json.loads(model.summary())["input"] != "text":
             raise ValueError(f"{path} holds vectors, not texts: fit MemoirClassifier with them")
@@ -134,7 +134,7 @@ class MemoirTextClassifier(MemoirBase):
         [False]
         """
         check_is_fitted(self, "_model")
-        return np.array(self._model.overridden(_inputs.texts(X)), dtype=bool)
+        return np.array(self._model.overridden(_inputs.texts(X), self._running()), dtype=bool)
 
     def _frame_rows(self, frame: Any, text: str | None, category: str | None, numeric: str | None) -> Any:
         return text_rows(frame, text, category, numeric)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
+from ._inputs import refuse_lazy
 from ._targets import Targets
 
 MOST_REPEATS = 4
@@ -19,6 +21,19 @@ class Taken(NamedTuple):
     """Their numbers, rising; a number stands several times where a row is repeated."""
     weights: np.ndarray
     """Of each of them; their mean is 1."""
+
+
+def of_rows(sample_weight: Any, rows: int) -> np.ndarray:
+    """The weights of so many rows: numbers of at least 0."""
+    refuse_lazy(sample_weight, "`sample_weight`")
+    try:
+        np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as reason:
+        kind = type(sample_weight).__name__
+        raise ValueError(f"`sample_weight` ({kind}) must hold a number for each row: {reason}") from None
+    return _check_sample_weight(
+        sample_weight, np.empty((rows, 1)), dtype=np.float64, ensure_non_negative=True
+    )
 
 
 def rows_to_take(weights: np.ndarray) -> Taken:
@@ -57,7 +72,8 @@ def of_classes(class_weight: Any, targets: Targets) -> np.ndarray:
     if isinstance(class_weight, str) and class_weight == "balanced":
         weights = counts.sum() / (len(targets.met) * np.maximum(counts, 1))
     elif isinstance(class_weight, dict):
-        unknown = [label for label in class_weight if label not in set(targets.met.tolist())]
+        met = set(targets.met.tolist())
+        unknown = [label for label in class_weight if label not in met]
         if len(unknown) == len(class_weight) and unknown:
             raise ValueError(f"`class_weight` names no class of y; the first is {unknown[0]!r}")
         weights = np.array([float(class_weight.get(label, 1.0)) for label in targets.met.tolist()])

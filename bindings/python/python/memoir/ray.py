@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _parameters, _shards
+from . import _labels, _parameters, _shards
 from ._classifier import MemoirClassifier
 from ._keeping import file_path
 from ._shards import Outcome
@@ -49,9 +49,9 @@ def train(
 ) -> Outcome:
     """Train a model by several Ray actors, each of which owns a part of the classes.
 
-    The model file has the bytes that ``memoir train`` writes for the same data and parameters. Every actor
-    reads all rows and holds its share of the weights. Small data does not profit: see *Scale* in the
-    documentation for when it pays.
+    The model file has the bytes that ``memoir train`` writes for the same data and parameters; of a Ray
+    dataset, it also keeps what labels are. Every actor reads all rows and holds its share of the weights.
+    Small data does not profit: see *Scale* in the documentation for when it pays.
 
     Parameters
     ----------
@@ -101,10 +101,10 @@ def train(
     if checkpoint_rows < 1:
         raise ValueError(f"`checkpoint_rows` must be at least 1, but is {checkpoint_rows}")
     threads = _parameters.threads(estimator.n_jobs)
-    path, written = file_path(model), None
+    path, written, kind = file_path(model), None, None
     if not isinstance(data, str | os.PathLike):
         written = f"{path}.rows.jsonl"
-        _write_rows(data, written, text, label)
+        kind = _write_rows(data, written, text, label)
     job = _shards.Job(
         data=os.path.abspath(written or os.fspath(data)),
         model=os.path.abspath(path),
@@ -112,6 +112,7 @@ def train(
         running=estimator._running(None, estimator._seed()),
         checkpoint=None if checkpoint is None else (os.path.abspath(file_path(checkpoint)), checkpoint_rows),
         format=format,
+        label_kind=kind,
     )
     engine = RayEngine(resources or {"CPU": threads}, strategy)
 
@@ -285,15 +286,19 @@ class Actor:
         return {**told, "processor": time.process_time() - before}
 
 
-def _write_rows(dataset: Any, path: str, text: str, label: str) -> None:
-    """Writes the texts and labels of a Ray dataset, in the order of its blocks."""
+def _write_rows(dataset: Any, path: str, text: str, label: str) -> str:
+    """Writes the texts and labels of a Ray dataset, in the order of its blocks; returns what labels are."""
     _ray().data.DataContext.get_current().execution_options.preserve_order = True
+    types: set[type] = set()
     with open(path, "w", encoding="utf-8") as file:
         for batch in dataset.select_columns([text, label]).iter_batches(batch_size=4096):
             for row, labels in zip(batch[text].tolist(), batch[label].tolist()):
-                several = isinstance(labels, list | tuple | np.ndarray)
+                labels = labels.tolist() if isinstance(labels, np.ndarray) else labels
+                several = isinstance(labels, list | tuple)
+                types.update(map(type, labels if several else [labels]))
                 labels = [str(one) for one in labels] if several else str(labels)
                 file.write(json.dumps({"text": row, "label": labels}, ensure_ascii=False) + "\n")
+    return _labels.kind_of_types(types)
 
 
 def _ray() -> Any:

@@ -21,7 +21,11 @@ const ALGORITHMS: [&str; 12] = [
 fn table(weigh: impl Fn(usize) -> f32) -> String {
     let rows = (0..120).map(|row| {
         let (class, word) = (row % 4, (row * 7 + row / 3) % 11);
-        let label = if row % 2 == 0 { class } else { (class + 1) % 4 };
+        let label = if row.is_multiple_of(2) {
+            class
+        } else {
+            (class + 1) % 4
+        };
         format!("c{label},{},w{class} v{word} v{}\n", weigh(row), word % 3)
     });
     std::iter::once("label,weight,text\n".to_owned())
@@ -32,7 +36,7 @@ fn table(weigh: impl Fn(usize) -> f32) -> String {
 #[test]
 fn only_ratios_of_weights_matter() {
     let place = Workplace::new();
-    let right = |row: usize| if row % 2 == 0 { 2.0 } else { 0.25 };
+    let right = |row: usize| if row.is_multiple_of(2) { 2.0 } else { 0.25 };
     place.file("none.csv", table(|_| 1.0));
     place.file("same.csv", table(|_| 32.0));
     place.file("small.csv", table(right));

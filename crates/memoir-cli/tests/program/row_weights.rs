@@ -19,7 +19,7 @@ const ALGORITHMS: [&str; 12] = [
 
 /// Rows whose weights `weigh` tells by their number; half of them are of the wrong class.
 fn table(weigh: impl Fn(usize) -> f32) -> String {
-    let rows = (0..120).map(|row| {
+    let rows = (0..120_usize).map(|row| {
         let (class, word) = (row % 4, (row * 7 + row / 3) % 11);
         let label = if row.is_multiple_of(2) {
             class

@@ -253,6 +253,18 @@ fn damage_is_named_and_never_trained_on() {
             "{place}: {message}"
         );
     }
+    std::fs::write(&shard, &whole).unwrap();
+    // Room is made by these numbers before anything is read.
+    let manifest = std::fs::read_to_string(out.join("memoir-prepared.json")).unwrap();
+    for name in ["rows", "labels", "entries", "width", "classes", "words"] {
+        let mut claims: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+        claims[name] = (u64::MAX / 2).into();
+        write(&out, "memoir-prepared.json", &claims.to_string());
+        let message = read().unwrap_err().to_string();
+        assert!(message.contains("damaged"), "{name}: {message}");
+    }
+    write(&out, "memoir-prepared.json", &manifest);
+    assert_eq!(read().unwrap(), 1500);
     std::fs::write(&shard, &whole[..whole.len() - 1]).unwrap();
     let message = read().unwrap_err().to_string();
     assert!(message.contains("the shard is damaged: it has"), "{message}");

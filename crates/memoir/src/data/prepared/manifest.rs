@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Content, Remembered};
+use crate::data::{Content, MAX_FEATURES, Remembered};
 use crate::model::write_beside;
 use crate::{Error, Result};
 
@@ -170,8 +170,11 @@ impl Manifest {
             .map_err(|reason| bad(format!("is damaged: {reason}; prepare the data again")))?;
         // A name with a folder in it would lead to files elsewhere.
         let is_plain = |shard: &ShardEntry| Path::new(&shard.file).file_name() == Some(shard.file.as_ref());
-        let rows: u64 = manifest.shards.iter().map(|shard| shard.rows).sum();
-        if rows != manifest.rows || !manifest.shards.iter().all(is_plain) {
+        let mut rows = manifest.shards.iter().map(|shard| shard.rows);
+        let rows = rows.try_fold(0u64, |sum, rows| sum.checked_add(rows));
+        let width = manifest.width.max(manifest.promised_features.unwrap_or(0));
+        if rows != Some(manifest.rows) || width > MAX_FEATURES as u64 || !manifest.shards.iter().all(is_plain)
+        {
             return Err(bad(
                 "is damaged: its numbers contradict each other; prepare the data again".to_owned(),
             ));

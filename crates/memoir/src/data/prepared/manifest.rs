@@ -171,7 +171,7 @@ impl Manifest {
         // A name with a folder in it would lead to files elsewhere.
         let is_plain = |shard: &ShardEntry| Path::new(&shard.file).file_name() == Some(shard.file.as_ref());
         let mut rows = manifest.shards.iter().map(|shard| shard.rows);
-        let rows = rows.try_fold(0u64, |sum, rows| sum.checked_add(rows));
+        let rows = rows.try_fold(0u64, u64::checked_add);
         let width = manifest.width.max(manifest.promised_features.unwrap_or(0));
         if rows != Some(manifest.rows) || width > MAX_FEATURES as u64 || !manifest.shards.iter().all(is_plain)
         {

@@ -272,6 +272,10 @@ impl<'a> Prepared<'a> {
                 let choice = described.choose(&data, session)?;
                 session.note(choice.describe());
                 described.texts.append_to(&mut data, choice);
+                // Texts about classes weigh less or more than rows, and change what is usual.
+                if base.is_none() {
+                    compare_with_usual(&mut data, None);
+                }
             }
         }
         let vocabulary = match (described, base) {

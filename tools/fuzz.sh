@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 minutes="${MINUTES:-10}"
-read -r -a targets <<< "${TARGETS:-container model reader answer vocabulary checkpoint text experiment}"
+all="container model reader answer vocabulary checkpoint text experiment tables stored prepared"
+read -r -a targets <<< "${TARGETS:-$all}"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$(cd .. && pwd)/target}/fuzz"
 # Sanitizers need options that only nightly compilers allow; a stable one obeys this.
 export RUSTC_BOOTSTRAP=1
@@ -18,7 +19,7 @@ command -v cargo-fuzz > /dev/null || { echo "cargo-fuzz is missing: cargo instal
 cargo fuzz build --fuzz-dir .
 host=$(rustc -vV | sed -n 's/^host: //p')
 programs="$CARGO_TARGET_DIR/$host/release"
-[ -d corpus/experiment ] || "$programs/seeds" corpus
+[ -d corpus/prepared ] || "$programs/seeds" corpus
 
 seconds=$((minutes * 60 / ${#targets[@]}))
 failed=0

@@ -1,9 +1,16 @@
 //! Writes the seed corpus: `seeds FOLDER`.
 
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use memoir_fuzz::models::MODELS;
+use memoir_report::table::{Cell, CellKind, Column};
+use memoir_tables::TableFile;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// Small inputs of every format, behind the two bytes that choose format and options.
 const DATA: [(u8, &str); 10] = [
@@ -22,7 +29,7 @@ const DATA: [(u8, &str); 10] = [
     (0, " 1:1\n-1 2:1e-3\n"),
 ];
 
-const VOCABULARIES: [(u8, &str); 4] = [
+const VOCABULARIES: [(u8, &str); 5] = [
     (
         0,
         "id,prefLabel@en,altLabel,broader\na,Apple,apples,f\nf,Fruit,,\n",
@@ -30,6 +37,12 @@ const VOCABULARIES: [(u8, &str); 4] = [
     (
         2,
         "@prefix s: <http://www.w3.org/2004/02/skos/core#> . <a> a s:Concept ; s:prefLabel \"Apple\"@en ; s:broader <f> . <f> a s:Concept .",
+    ),
+    (
+        3,
+        "<!DOCTYPE r [<!ENTITY s \"http://www.w3.org/2004/02/skos/core#\">]><r:RDF \
+         xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:s=\"&s;\"><s:Concept r:about=\"http://a\">\
+         <s:prefLabel xml:lang=\"en\">Apple</s:prefLabel></s:Concept></r:RDF>",
     ),
     (
         4,
@@ -40,6 +53,46 @@ const VOCABULARIES: [(u8, &str); 4] = [
         "{\"@id\": \"http://a\", \"@type\": \"http://www.w3.org/2004/02/skos/core#Concept\"}",
     ),
 ];
+
+/// The sheet, the texts and the styles of a workbook, divided by zero bytes.
+const WORKBOOK: &str = "<worksheet><sheetData><row r=\"1\"><c r=\"A1\" t=\"s\"><v>0</v></c>\
+     <c r=\"B1\" t=\"inlineStr\"><is><t>label</t></is></c></row>\
+     <row r=\"2\"><c r=\"A2\" t=\"str\"><v>tea</v></c><c r=\"B2\" s=\"1\"><v>7</v></c></row></sheetData></worksheet>\0\
+     <sst><si><t>text</t></si></sst>\0\
+     <styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"000\"/></numFmts><cellXfs><xf numFmtId=\"0\"/>\
+     <xf numFmtId=\"164\"/></cellXfs></styleSheet>";
+
+/// A table of two columns in the form of `name`.
+fn table(name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let columns = ["text", "label"].map(|name| Column::new(name, CellKind::Text));
+    let kind = TableFile::of(Path::new(name)).expect("a kind of table");
+    let mut table = kind.writer(&columns, &mut bytes).expect("begun");
+    for row in [["tea", "hot"], ["ice", "cold"]] {
+        table.write(&row.map(Cell::Text)).expect("written");
+    }
+    table.finish().expect("finished");
+    bytes
+}
+
+/// A table of text in each form in which it may be stored.
+fn stored() -> [(u8, Vec<u8>); 4] {
+    const ROWS: &[u8] = b"label,text\na,tea\nb,ice\n";
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(ROWS).expect("written");
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    archive
+        .start_file("a.csv", SimpleFileOptions::default())
+        .and_then(|()| Ok(archive.write_all(ROWS)?))
+        .expect("written");
+    let utf_16 = ROWS.iter().flat_map(|&byte| [byte, 0]);
+    [
+        (0, gzip.finish().expect("finished")),
+        (1, zstd::bulk::compress(ROWS, 3).expect("compressed")),
+        (4, archive.finish().expect("finished").into_inner()),
+        (5, [0xff, 0xfe].into_iter().chain(utf_16).collect()),
+    ]
+}
 
 const EXPERIMENTS: [&str; 4] = [
     "title = 'a'\nrepeats = 2\n[limits]\ncpu-seconds = 1.5\nmemory = '2G'\n[[data]]\nname = 'd'\ntrain = 'a.svm'\n\
@@ -97,6 +150,28 @@ fn main() {
             &folder.join("vocabulary"),
             number,
             &[&[*choice, 0][..], text.as_bytes()].concat(),
+        );
+    }
+    let tables = [table("a.parquet"), table("a.arrow"), WORKBOOK.as_bytes().to_vec()];
+    for (number, bytes) in tables.iter().enumerate() {
+        write(
+            &folder.join("tables"),
+            number,
+            &[&[number as u8][..], bytes].concat(),
+        );
+    }
+    for (number, (choice, bytes)) in stored().iter().enumerate() {
+        write(
+            &folder.join("stored"),
+            number,
+            &[&[*choice, 0][..], bytes].concat(),
+        );
+    }
+    for number in 0..8 {
+        write(
+            &folder.join("prepared"),
+            usize::from(number),
+            &[number, 1, 0, 9, 0, 255, 1],
         );
     }
     for (number, text) in EXPERIMENTS.iter().enumerate() {

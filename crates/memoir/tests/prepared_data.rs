@@ -263,6 +263,11 @@ fn damage_is_named_and_never_trained_on() {
         let message = read().unwrap_err().to_string();
         assert!(message.contains("damaged"), "{name}: {message}");
     }
+    let vectors = manifest.replace("\"text\": true", "\"text\": false");
+    assert_ne!(vectors, manifest);
+    write(&out, "memoir-prepared.json", &vectors);
+    let message = read().unwrap_err().to_string();
+    assert!(message.contains("damaged"), "{message}");
     write(&out, "memoir-prepared.json", &manifest);
     assert_eq!(read().unwrap(), 1500);
     std::fs::write(&shard, &whole[..whole.len() - 1]).unwrap();

@@ -204,7 +204,15 @@ impl<'s> Shard<'s> {
         };
         let (classes, words) = (&self.set.classes, self.set.manifest.words as usize);
         let texts = !self.set.without_texts;
-        let decoded = bytes.and_then(|bytes| decode(&bytes, entry, (classes, words), texts, parsed));
+        let decoded = bytes.and_then(|bytes| {
+            decode(&bytes, entry, (classes, words), texts, parsed)?;
+            // Blocks say for themselves whether they hold texts, and could contradict the manifest.
+            if parsed.words.is_some() == self.set.manifest.text {
+                Ok(())
+            } else {
+                Err(Damaged)
+            }
+        });
         decoded.map_err(|Damaged| Damaged::error(&self.name))
     }
 }

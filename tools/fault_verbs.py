@@ -1,6 +1,7 @@
 """Every verb that reads or writes files, for the campaigns of faults: commands, and what they write.
 
-Files are named so that `data.csv`, `more.csv`, `data.svm` and `model` are there before.
+Files are named so that `data.csv`, `more.csv`, `data.svm`, `words.csv` (a vocabulary), `revised.csv` (a
+crosswalk) and three models are there before: `model`, `described`, which has the vocabulary, and `averages`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,15 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
     "train vectors": ("train data.svm --model out --threads 1 -q", ("out",)),
     "train --from": ("train more.csv --from model --model out --threads 1 -q", ("out",)),
     "train ovr": ("train data.csv --algorithm ovr --model out --threads 1 -q", ("out",)),
+    "train --vocabulary": ("train data.csv --vocabulary words.csv --model out --threads 1 -q", ("out",)),
+    "train --memory-budget": ("train set --memory-budget 64M --model out --threads 1 -q", ("out",)),
     "train prepared": ("train set --model out --threads 1 -q", ("out",)),
     "checkpoints": ("train data.csv --model out --checkpoint-every 500 --threads 1 -q", ("out",)),
     "compact": ("compact model --out out --precision int8 --threads 1 -q", ("out",)),
     "classes": ("classes model retire --file retired.csv --out out", ("out",)),
+    "classes search": ("classes described search class", ()),
+    "classes vocabulary": ("classes model vocabulary words.csv --out out", ("out",)),
+    "classes crosswalk": ("classes model crosswalk revised.csv --out out", ("out",)),
     "overrides": ("overrides model overrides.csv --out out", ("out",)),
     "prepare": ("prepare data.csv --out prepared --threads 1 -q", ("prepared",)),
     "prepare --compress": ("prepare data.svm --compress --out prepared --threads 1 -q", ("prepared",)),
@@ -43,6 +49,8 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
     "evaluate --report": ("evaluate model data.csv --report report --threads 1 -q", ("report",)),
     "inspect": ("inspect model --verify", ()),
     "explain": ("explain model --text word1", ()),
+    "margins": ("margins averages data.csv --threads 1 -q", ()),
+    "demo": ("demo --rows 500 --out demonstration --threads 1 -q", ("demonstration",)),
     "compare": ("compare experiment.toml --out compared", ()),
     "tune": ("tune more.csv --time 1s --log trials.jsonl --threads 1 -q", ()),
 }

@@ -72,11 +72,16 @@ class Campaign:
         (folder / "more.csv").write_text("label,text\n" + rows(300, 210))
         (folder / "retired.csv").write_text("class 1\nclass 2\n")
         (folder / "overrides.csv").write_text("label,text\nclass 3,word9 letter9\n")
+        described = "".join(f"class {number},name{number}\n" for number in range(200))
+        (folder / "words.csv").write_text("code,label\n" + described)
+        (folder / "revised.csv").write_text("old,new\nclass 1,class 2\nclass 3,class new\n")
         (folder / "experiment.toml").write_text(EXPERIMENT)
         lines = (f"{row % 50} {1 + row % 90}:1 {100 + row % 300}:2\n" for row in range(2000))
         (folder / "data.svm").write_text("".join(lines))
         self.run("train data.csv --model model --threads 1 -q", expect=(0,))
         self.run("prepare data.csv --out set --threads 1 -q", expect=(0,))
+        self.run("classes model vocabulary words.csv --out described", expect=(0,))
+        self.run("train data.csv --algorithm centroid --model averages --threads 1 -q", expect=(0,))
         shutil.copy(folder / "model", folder / "out")
         self.before = (folder / "model").read_bytes()
 
@@ -129,7 +134,7 @@ class Campaign:
         """The folder as it was at the beginning."""
         shutil.copy(self.folder / "model", self.folder / "out")
         kept = {"data.csv", "more.csv", "retired.csv", "overrides.csv", "experiment.toml", "data.svm"}
-        kept |= {"model", "out", "set", "faults.so"}
+        kept |= {"words.csv", "revised.csv", "model", "described", "averages", "out", "set", "faults.so"}
         for path in self.folder.iterdir():
             if path.is_dir() and path.name not in kept:
                 shutil.rmtree(path)
@@ -287,6 +292,8 @@ def main() -> int:
     everything = not (given.memory or given.kills or given.files or given.mutants)
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(str(pathlib.Path(given.program).resolve()), pathlib.Path(folder))
+        if campaign.wrong:
+            sys.exit(f"what everything else needs cannot be made: {campaign.wrong}")
         if given.memory or everything:
             campaign.memory()
         if given.kills or everything:

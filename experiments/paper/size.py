@@ -103,7 +103,7 @@ def run_one(method, arguments, train, test):
         "test_rows": arguments.test_rows,
         "limits": {"cpu_seconds": arguments.cpu_seconds, "memory": arguments.memory},
     }
-    common = ["--threads", str(arguments.threads), "--quiet"]
+    threads = ["--threads", str(arguments.threads)]
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         model = os.path.join(scratch, "model")
         command = [arguments.memoir, "train", str(train), "--model", model]
@@ -118,14 +118,14 @@ def run_one(method, arguments, train, test):
             classes, _ = SHAPES[arguments.shape]
             command += ["--batch-size", str(round(100 * classes**0.5 * arguments.scale))]
         _, line["train"], line["status"] = measured(
-            command + common, arguments.cpu_seconds, arguments.memory
+            command + threads, arguments.cpu_seconds, arguments.memory
         )
         if line["status"] != "ok":
             return line
         line["model_bytes"] = os.path.getsize(model)
-        command = [arguments.memoir, "evaluate", model, str(test), "--json"]
+        command = [arguments.memoir, "evaluate", model, str(test), "--json", "--quiet"]
         report, line["predict"], line["status"] = measured(
-            command + common, arguments.cpu_seconds, arguments.memory
+            command + threads, arguments.cpu_seconds, arguments.memory
         )
         if report:
             report = json.loads(report)

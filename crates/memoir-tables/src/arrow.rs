@@ -21,6 +21,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
+use crate::arrow_claims;
 use crate::pipe::CsvPipe;
 
 /// Rows that are in memory at a time, of a file that is read.
@@ -57,6 +58,7 @@ fn complete<N: PartialEq + Display>(found: N, expected: N, what: &str) -> Result
 pub(crate) fn read_ipc(mut file: File, out: &mut CsvPipe) -> Result<(), String> {
     let mut magic = [0; FILE_MAGIC.len()];
     let is_file = file.read_exact(&mut magic).is_ok() && magic == FILE_MAGIC;
+    arrow_claims::check(&mut file, is_file)?;
     file.rewind().map_err(|reason| reason.to_string())?;
     let file = BufReader::new(file);
     if is_file {

@@ -5,6 +5,7 @@
 //! grow with their number.
 
 mod arrow;
+mod arrow_claims;
 mod excel;
 mod excel_codes;
 mod pipe;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, TimestampSecondArray};
-use arrow_ipc::writer::FileWriter;
+use arrow_ipc::reader::read_footer_length;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, root_as_footer};
 use memoir_report::table::{Cell, CellKind, Column};
 use parquet::arrow::ArrowWriter;
 use rust_xlsxwriter::Workbook;
@@ -241,6 +243,71 @@ fn damage_loses_no_rows() {
 }
 
 /// Backtraces of many panics take seconds.
+/// An Arrow file or stream of texts, compressed.
+fn compressed(codec: CompressionType, is_stream: bool) -> Vec<u8> {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["the same text again"; 500]));
+    let batch = RecordBatch::try_from_iter([("text", texts)]).expect("a batch");
+    let options = IpcWriteOptions::default().try_with_compression(Some(codec));
+    let (schema, options) = (batch.schema(), options.expect("known"));
+    if is_stream {
+        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).expect("begun");
+        writer.write(&batch).expect("written");
+        writer.into_inner().expect("finished")
+    } else {
+        let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options).expect("begun");
+        writer.write(&batch).expect("written");
+        writer.into_inner().expect("finished")
+    }
+}
+
+/// Replaces a number of eight bytes wherever it stands.
+fn replace_number(bytes: &mut [u8], from: u64, to: u64) {
+    let mut found = false;
+    for start in 0..bytes.len() - 7 {
+        if bytes[start..start + 8] == from.to_le_bytes() {
+            bytes[start..start + 8].copy_from_slice(&to.to_le_bytes());
+            found = true;
+        }
+    }
+    assert!(found, "{from} is nowhere");
+}
+
+/// Memory for them would end the process.
+#[test]
+fn arrow_columns_that_claim_too_much_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.feather");
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        for is_stream in [false, true] {
+            let mut bytes = compressed(codec, is_stream);
+            std::fs::write(&path, &bytes).expect("written");
+            assert_eq!(read(&path).expect("readable").lines().count(), 501);
+            replace_number(&mut bytes, 19 * 500, 1 << 46);
+            std::fs::write(&path, &bytes).expect("written");
+            let refused = read(&path).expect_err("refused");
+            assert!(refused.contains("claims to hold far more"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn arrow_blocks_beyond_the_file_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.feather");
+    let file = compressed(CompressionType::ZSTD, false);
+    let (_, end) = file.split_last_chunk::<10>().expect("an end");
+    let footer = file.len() - end.len() - read_footer_length(*end).expect("a length");
+    let footer = root_as_footer(&file[footer..file.len() - end.len()]).expect("a footer");
+    let length = footer.recordBatches().expect("blocks").get(0).bodyLength();
+    for is_stream in [false, true] {
+        let mut bytes = compressed(CompressionType::ZSTD, is_stream);
+        replace_number(&mut bytes, length as u64, 1 << 46);
+        std::fs::write(&path, &bytes).expect("written");
+        let refused = read(&path).expect_err("refused");
+        assert!(refused.contains("a block ends at byte"), "{refused}");
+    }
+}
+
 fn keep_panics_quiet() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

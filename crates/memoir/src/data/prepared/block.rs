@@ -207,7 +207,12 @@ pub(super) fn decode(
     if entry.stored_bytes == entry.plain_bytes {
         return decode_payload(stored, entry, &word_numbers, texts, parsed);
     }
-    let plain = zstd::bulk::decompress(stored, entry.plain_bytes as usize).map_err(|_| Damaged)?;
+    // A damaged file may claim more than there is memory for.
+    let mut plain = Vec::new();
+    plain
+        .try_reserve_exact(entry.plain_bytes as usize)
+        .map_err(|_| Damaged)?;
+    zstd::bulk::decompress_to_buffer(stored, &mut plain).map_err(|_| Damaged)?;
     decode_payload(&plain, entry, &word_numbers, texts, parsed)
 }
 

@@ -84,6 +84,9 @@ fi
 mkdir -p "$out"
 cp "$work"/first/out/* "$out"
 unset RUSTFLAGS RUSTC RUSTC_BOOTSTRAP CARGO_UNSTABLE_BUILD_STD CFLAGS CARGO_TARGET_DIR
-python3 tools/licences.py > "$out/THIRD-PARTY-LICENCES.txt"
+# What zig links beside the crates: musl, and what unwinds the stack.
+zig=$("$environment/bin/python" -c 'import ziglang; print(*ziglang.__path__)')/lib
+python3 tools/licences.py musl="$zig/libc/musl/COPYRIGHT" libunwind="$zig/libunwind/LICENSE.TXT" \
+    > "$out/THIRD-PARTY-LICENCES.txt"
 python3 tools/sbom.py > "$out/memoir.cdx.json"
 (cd "$out" && sha256sum -- * > SHA256SUMS && ls -l)

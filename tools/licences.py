@@ -1,15 +1,21 @@
-"""Prints the licences of all crates that the program and the Python package hold, as one text.
+"""Prints the licences of all that the program and the Python package hold, as one text.
 
-Licence files are read from the sources that cargo has downloaded. A crate without such a file is named with
-its licence expression. Same texts stand once.
+    python3 tools/licences.py [NAME=FILE ...]
+
+These are the crates, Rust's standard library, and what is named with a file of its licence. Licence files of
+crates are read from the sources that cargo has downloaded. A crate without such a file is named with its
+licence expression. Same texts stand once.
 """
 
 from __future__ import annotations
 
 import collections
+import html.parser
 import json
 import pathlib
+import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
 PROGRAMS = ("memoir-xc-cli", "memoir-xc-python")
@@ -35,9 +41,30 @@ def bundled() -> list[dict]:
     return sorted(found, key=lambda package: (package["name"], package["version"]))
 
 
+class Text(html.parser.HTMLParser):
+    """The text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.handle_data = self.parts.append
+
+
+def standard_library() -> str:
+    """What Rust tells about the licences of its standard library, in a toolchain that has its documents."""
+    command = ["rustc", "--print", "sysroot"]
+    root = pathlib.Path(subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip())
+    page = root / "share/doc/rust/COPYRIGHT-library.html"
+    if not page.is_file():
+        return "MIT OR Apache-2.0, with the exceptions that https://github.com/rust-lang/rust names."
+    text = Text()
+    text.feed(page.read_text())
+    return re.sub(r"\s*\n\s*\n\s*", "\n\n", "".join(text.parts)).strip()
+
+
 def main() -> None:
     texts: dict[str, list[str]] = collections.defaultdict(list)
-    print("memoir holds the following crates, each under its own licence.\n")
+    print("memoir holds the following crates, each under its own licence, and what is named below them.\n")
     for package in bundled():
         shown = f"{package['name']} {package['version']}"
         print(f"{shown}: {package['license'] or 'see below'}")
@@ -45,8 +72,12 @@ def main() -> None:
         for path in sorted(folder.iterdir()):
             if path.is_file() and path.name.lower().startswith(NAMES):
                 texts[path.read_text(errors="replace").strip()].append(shown)
-    for text, crates in texts.items():
-        print(f"\n{'=' * 78}\n{', '.join(dict.fromkeys(crates))}\n{'=' * 78}\n\n{text}")
+    texts[standard_library()].append("Rust's standard library")
+    for given in sys.argv[1:]:
+        name, _, path = given.partition("=")
+        texts[pathlib.Path(path).read_text().strip()].append(name)
+    for text, parts in texts.items():
+        print(f"\n{'=' * 78}\n{', '.join(dict.fromkeys(parts))}\n{'=' * 78}\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ VERBS: dict[str, tuple[str, tuple[str, ...]]] = {
     "inspect": ("inspect model --verify", ()),
     "explain": ("explain model --text word1", ()),
     "margins": ("margins averages data.csv --threads 1 -q", ()),
-    "demo": ("demo --rows 500 --out demonstration --threads 1 -q", ("demonstration",)),
+    "demo": ("demo --rows 5000 --out demonstration --threads 1 -q", ("demonstration",)),
     "compare": ("compare experiment.toml --out compared", ()),
     "tune": ("tune more.csv --time 1s --log trials.jsonl --threads 1 -q", ()),
 }

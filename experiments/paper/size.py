@@ -92,26 +92,14 @@ def make_data(arguments, folder):
     return train, test
 
 
-def run_one(method, arguments, train, test):
-    """Trains and evaluates one system."""
-    line = {
-        "shape": arguments.shape,
-        "scale": arguments.scale,
-        "seed": arguments.seed,
-        "method": method["name"],
-        "threads": arguments.threads,
-        "test_rows": arguments.test_rows,
-        "limits": {"cpu_seconds": arguments.cpu_seconds, "memory": arguments.memory},
-    }
+def run_one(method, arguments, train, test, line):
+    """Trains and evaluates one system; adds its figures to the line."""
     threads = ["--threads", str(arguments.threads)]
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         model = os.path.join(scratch, "model")
         command = [arguments.memoir, "train", str(train), "--model", model]
         command += ["--algorithm", method["algorithm"], "--seed", str(arguments.seed)]
-        options = {option[1]: option[2] for option in arguments.option if option[0] == method["name"]}
-        if options:
-            line["options"] = options
-        for name, value in (method.get("options", {}) | options).items():
+        for name, value in (method.get("options", {}) | line.get("options", {})).items():
             command += [f"--{name}", str(value)]
         if method["name"].startswith("memoir"):
             # As large a share of the classes as the paper's batches of 100 √C rows have at scale 1.
@@ -121,7 +109,7 @@ def run_one(method, arguments, train, test):
             command + threads, arguments.cpu_seconds, arguments.memory
         )
         if line["status"] != "ok":
-            return line
+            return
         line["model_bytes"] = os.path.getsize(model)
         command = [arguments.memoir, "evaluate", model, str(test), "--json", "--quiet"]
         report, line["predict"], line["status"] = measured(
@@ -130,11 +118,11 @@ def run_one(method, arguments, train, test):
         if report:
             report = json.loads(report)
             line |= {key: round(report[key], 5) for key in ("accuracy", "macro_f1")}
-    return line
 
 
 def identity(line):
-    return tuple(line[key] for key in ("shape", "scale", "seed", "method", "threads"))
+    own = [line[key] for key in ("shape", "scale", "seed", "method", "threads")]
+    return (*own, json.dumps(line.get("options", {}), sort_keys=True))
 
 
 def read_lines(paths):
@@ -164,6 +152,29 @@ def table_bytes(options):
     return PLACE * 2 ** int(options["bits"]) if "bits" in options else 0
 
 
+def of_all_trees(lines, trees):
+    """Lines of runs with few trees as they would be with all: time and memory grow with each tree alike, so
+    two numbers of trees at a scale tell both."""
+    lines = [line for line in lines if "trees" in line.get("options", {})] or lines
+    counts = sorted({int(line.get("options", {}).get("trees", 0)) for line in lines})
+    if len(counts) != 2:
+        return lines
+    told = []
+    for scale in sorted({line["scale"] for line in lines}):
+        few, more = (
+            [own for own in lines if own["scale"] == scale and int(own["options"]["trees"]) == count]
+            for count in counts
+        )
+        if few and more:
+            train = {}
+            for key in ("cpu", "memory"):
+                first, second = few[0]["train"][key], more[0]["train"][key]
+                slope = (second - first) / (counts[1] - counts[0])
+                train[key] = second + slope * (trees - counts[1])
+            told.append(few[0] | {"train": train, "options": {}})
+    return told
+
+
 def run(arguments):
     experiment = tomllib.loads((HERE / f"{arguments.shape}.toml").read_text())
     known = {identity(line) for line in read_lines([arguments.out])}
@@ -171,11 +182,20 @@ def run(arguments):
     for method in experiment["method"]:
         if arguments.methods and method["name"] not in arguments.methods:
             continue
-        key = (arguments.shape, arguments.scale, arguments.seed, method["name"], arguments.threads)
-        if key in known:
+        options = {option[1]: option[2] for option in arguments.option if option[0] == method["name"]}
+        line = {
+            "shape": arguments.shape,
+            "scale": arguments.scale,
+            "seed": arguments.seed,
+            "method": method["name"],
+            "threads": arguments.threads,
+            "test_rows": arguments.test_rows,
+            "limits": {"cpu_seconds": arguments.cpu_seconds, "memory": arguments.memory},
+        } | ({"options": options} if options else {})
+        if identity(line) in known:
             continue
         train, test = make_data(arguments, folder)
-        line = run_one(method, arguments, train, test)
+        run_one(method, arguments, train, test, line)
         with open(arguments.out, "a") as out:
             out.write(json.dumps(line) + "\n")
         quality = f"{100 * line['accuracy']:.2f}%" if "accuracy" in line else line["status"]
@@ -230,6 +250,7 @@ def tables(arguments):
             own = [line for line in lines if (line["shape"], line["method"]) == (shape, name)]
             full = [line for line in own if line["scale"] == 1 and line["status"] == "ok"]
             small = [line for line in own if line["scale"] < 1 and line["status"] == "ok"]
+            small = of_all_trees(small, method.get("options", {}).get("trees"))
             told = method["about"].removeprefix("paper: ")
             if full:
                 cells = [

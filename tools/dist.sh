@@ -57,7 +57,7 @@ build() {
         esac
         use_rust "$target"
         (cd bindings/python && maturin build --quiet --release --zig --target "$target" \
-            --compatibility "$libc" --out "$folder/out")
+            --compatibility "$libc" --sbom-include "$work/memoir.cdx.json" --out "$folder/out")
         if [ "${WHEELS_ONLY:-}" = "" ]; then
             cargo zigbuild --quiet --release --bin memoir --target "$program"
             install -m 755 "$CARGO_TARGET_DIR/$target/release/memoir" "$folder/out/memoir-$target"
@@ -75,6 +75,7 @@ for target in "${wanted[@]}"; do
 done
 
 rm -rf "$work/first/out" "$work/second" "$out"
+python3 tools/sbom.py > "$work/memoir.cdx.json"
 build "$work/first"
 if [ "${CHECK:-}" != "" ]; then
     build "$work/second"
@@ -88,5 +89,5 @@ unset RUSTFLAGS RUSTC RUSTC_BOOTSTRAP CARGO_UNSTABLE_BUILD_STD CFLAGS CARGO_TARG
 zig=$("$environment/bin/python" -c 'import ziglang; print(*ziglang.__path__)')/lib
 python3 tools/licences.py musl="$zig/libc/musl/COPYRIGHT" libunwind="$zig/libunwind/LICENSE.TXT" \
     > "$out/THIRD-PARTY-LICENCES.txt"
-python3 tools/sbom.py > "$out/memoir.cdx.json"
+cp "$work/memoir.cdx.json" "$out"
 (cd "$out" && sha256sum -- * > SHA256SUMS && ls -l)

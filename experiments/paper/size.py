@@ -153,25 +153,29 @@ def table_bytes(options):
 
 
 def of_all_trees(lines, trees):
-    """Lines of runs with few trees as they would be with all: time and memory grow with each tree alike, so
-    two numbers of trees at a scale tell both."""
+    """Lines of runs with few trees as they would be with all: each tree takes the same time, and memory in
+    proportion to its part of the file. Two numbers of trees at a scale tell both; differences in memory are
+    small, so the proportion is that of all scales together."""
     lines = [line for line in lines if "trees" in line.get("options", {})] or lines
     counts = sorted({int(line.get("options", {}).get("trees", 0)) for line in lines})
     if len(counts) != 2:
         return lines
-    told = []
+    pairs = []
     for scale in sorted({line["scale"] for line in lines}):
-        few, more = (
-            [own for own in lines if own["scale"] == scale and int(own["options"]["trees"]) == count]
-            for count in counts
-        )
-        if few and more:
-            train = {}
-            for key in ("cpu", "memory"):
-                first, second = few[0]["train"][key], more[0]["train"][key]
-                slope = (second - first) / (counts[1] - counts[0])
-                train[key] = second + slope * (trees - counts[1])
-            told.append(few[0] | {"train": train, "options": {}})
+        own = {int(line["options"]["trees"]): line for line in lines if line["scale"] == scale}
+        if len(own) == 2:
+            pairs.append([own[count] for count in counts])
+    grown = [more["train"]["memory"] - few["train"]["memory"] for few, more in pairs]
+    proportion = sum(grown) / sum(more["model_bytes"] - few["model_bytes"] for few, more in pairs)
+    told = []
+    for few, more in pairs:
+        times = (trees - counts[1]) / (counts[1] - counts[0])
+        train = {
+            "cpu": more["train"]["cpu"] + times * (more["train"]["cpu"] - few["train"]["cpu"]),
+            "memory": more["train"]["memory"]
+            + times * proportion * (more["model_bytes"] - few["model_bytes"]),
+        }
+        told.append(few | {"train": train, "options": {}})
     return told
 
 

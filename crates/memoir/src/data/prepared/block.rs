@@ -212,7 +212,9 @@ pub(super) fn decode(
     plain
         .try_reserve_exact(entry.plain_bytes as usize)
         .map_err(|_| Damaged)?;
-    zstd::bulk::decompress_to_buffer(stored, &mut plain).map_err(|_| Damaged)?;
+    zstd::bulk::Decompressor::new()
+        .and_then(|mut decompressor| decompressor.decompress_to_buffer(stored, &mut plain))
+        .map_err(|_| Damaged)?;
     decode_payload(&plain, entry, &word_numbers, texts, parsed)
 }
 
